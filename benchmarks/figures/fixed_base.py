@@ -120,7 +120,7 @@ def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float
             control = spline.control(home, home, free)
             motion = bench.motion(basis.times, *basis.curves(control))
             slow = (np.abs(spline.speed_controls(control)) <= margins.speed).all()
-            if slow and margins.are_kept(motion):
+            if slow and margins.are_kept(motion).all():
                 best = min(best, compute_condition(bench, motion))
                 break
             free = home + 0.8 * (free - home)

@@ -88,21 +88,17 @@ class FrameDynamics:
 
     def root_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """The root's generalised force as a wrench (N, 6), world axes, about the world origin."""
-        model, data = self._model, self._data
-        result = np.empty((len(q), ROOT_NV))
-        for frame in range(len(q)):
-            own = pin.rnea(model, data, q[frame], v[frame], a[frame])
-            root = data.liMi[1]  # inverse dynamics places joints in their parents only; the root has none
-            result[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
-        return result
+        data = self._data
+
+        def wrench(*state: np.ndarray) -> np.ndarray:
+            own = pin.Force(pin.rnea(self._model, data, *state)[:ROOT_NV])
+            return data.liMi[1].act(own).vector  # inverse dynamics places joints in their parents; the root has none
+
+        return np.array([wrench(*state) for state in zip(q, v, a)]).reshape(-1, ROOT_NV)
 
     def centres_of_mass(self, q: np.ndarray) -> np.ndarray:
         """Centre of mass (N, 3) [m], world."""
-        model, data = self._model, self._data
-        result = np.empty((len(q), 3))
-        for frame in range(len(q)):
-            result[frame] = pin.centerOfMass(model, data, q[frame])
-        return result
+        return np.array([pin.centerOfMass(self._model, self._data, row).copy() for row in q]).reshape(-1, 3)
 
     def centre_of_mass_jacobians(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centre of mass (N, 3) [m], world, and its Jacobian (N, 3, nv)."""
@@ -160,8 +156,6 @@ class FrameDynamics:
 
     def joint_force_regressor(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Regressor (N, nv - 6, 10 L) of the joints' generalised forces without contacts."""
-        model, data = self._model, self._data
-        result = np.empty((len(q), model.nv - ROOT_NV, PER_LINK * (model.njoints - 1)))
-        for frame in range(len(q)):
-            result[frame] = pin.computeJointTorqueRegressor(model, data, q[frame], v[frame], a[frame])[ROOT_NV:]
-        return result
+        states, shape = zip(q, v, a), (len(q), self._model.nv - ROOT_NV, PER_LINK * (self._model.njoints - 1))
+        rows = [pin.computeJointTorqueRegressor(self._model, self._data, *s)[ROOT_NV:].copy() for s in states]
+        return np.array(rows).reshape(shape)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -127,19 +126,8 @@ def _write_limits(model: Model, limits: Limits) -> None:
         setattr(model, name, np.concatenate([getattr(model, name)[:root], values]))
 
 
-class KinematicsViews(Protocol):
-    """Poses (L, 12), twists (L, 6) and their rates (L, 6) of the last forward kinematics."""
-
-    poses: np.ndarray
-    twists: np.ndarray
-    rates: np.ndarray
-
-    def refresh(self) -> None:
-        """Update the arrays after a forward kinematics."""
-
-
 class SharedViews:
-    """Views on Pinocchio's memory: always current.
+    """Poses (L, 12), twists (L, 6) and their rates (L, 6) of the last forward kinematics: views on Pinocchio's memory.
 
     Reading results link by link through the bindings costs far more than Pinocchio's own work (31 links: 3 us a frame
     for the forward kinematics, 170 us to fetch them), so the results are read through views on Pinocchio's contiguous
@@ -153,10 +141,10 @@ class SharedViews:
         self.rates = _view_of_rows(data.a[0].linear, joints, TWIST_SIZE)
 
     def refresh(self) -> None:
-        """Nothing to do."""
+        """Update the arrays after a forward kinematics; views are always current."""
 
 
-class CopiedViews:
+class CopiedViews(SharedViews):
     """The same arrays copied joint by joint: slower, but independent of the memory layout."""
 
     def __init__(self, data: pin.Data, joints: int) -> None:
@@ -175,7 +163,7 @@ class CopiedViews:
             self.rates[row] = self.data.a[joint].vector
 
 
-def link_views(data: pin.Data, joints: int) -> KinematicsViews:
+def link_views(data: pin.Data, joints: int) -> SharedViews:
     """The results of Pinocchio's kinematics as arrays; as views if its memory layout allows it."""
     return shared_views(data, joints) or CopiedViews(data, joints)
 

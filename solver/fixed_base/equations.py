@@ -8,7 +8,7 @@ no prior: with their columns first, the rows below theirs are the equations of t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,18 +48,19 @@ class FixedBaseEquations(FullParameterForm):
         robot: of the equations.
         blocks: in the order of the recordings.
         weights: (R,) one over the residual's standard deviation per row.
-        counts: (K,) how often each block is used: once, unless resampled.
     """
 
     robot: FixedBaseRobot
     blocks: tuple[FixedBaseBlock, ...]
     weights: np.ndarray
-    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen("weights", self.weights, (None,)))
-        counts = np.asarray(self.counts) if len(self.counts) else np.ones(len(self.blocks))
-        object.__setattr__(self, "counts", frozen("counts", counts, (len(self.blocks),)))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(K,) how often each block is used: once."""
+        return np.ones(len(self.blocks))
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ class FixedBaseEquations(FullParameterForm):
     @property
     def frames(self) -> int:
         """Number of frames used."""
-        return int(sum(count * block.frames for count, block in zip(self.counts, self.blocks)))
+        return sum(block.frames for block in self.blocks)
 
     @property
     def axis_rows(self) -> np.ndarray:
@@ -85,9 +86,7 @@ class FixedBaseEquations(FullParameterForm):
     def axis_factors(self) -> tuple[np.ndarray, ...]:
         """Per measured row the unweighted factor over all blocks."""
         return tuple(
-            triangular_factor(
-                np.concatenate([np.sqrt(c) * b.factors[row] for c, b in zip(self.counts, self.blocks) if c])
-            )
+            triangular_factor(np.concatenate([block.factors[row] for block in self.blocks]))
             for row in range(len(self.weights))
         )
 

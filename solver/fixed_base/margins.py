@@ -81,62 +81,61 @@ class Margins:
         fractions = np.repeat(np.linspace(0.05, 1.0, HOME_GRID), HOME_GRID)[:, None]
         anywhere = generator.uniform(self.lower, self.upper, (len(fractions), len(preferred)))
         postures = np.concatenate([preferred[None], preferred + fractions * (anywhere - preferred)])
-        postures = postures[self._holds_at_rest(postures)]
+        postures = postures[self.are_kept(self._at_rest(postures))]
         if not len(postures):
             raise InvalidValue(self._describe_violation(preferred))
         moved = postures[:, None] + generator.uniform(
             -NEIGHBOUR_DISTANCE, NEIGHBOUR_DISTANCE, (len(postures), NEIGHBOUR_COUNT, len(preferred))
         )
-        satisfied = self._holds_at_rest(np.clip(moved, self.lower, self.upper).reshape(-1, len(preferred)))
-        free_fraction = satisfied.reshape(len(postures), NEIGHBOUR_COUNT).mean(axis=1)
+        moved = np.clip(moved, self.lower, self.upper).reshape(-1, len(preferred))
+        free_fraction = self.are_kept(self._at_rest(moved)).reshape(len(postures), NEIGHBOUR_COUNT).mean(axis=1)
         roomy = np.flatnonzero(free_fraction >= min(MIN_FREE_FRACTION, float(free_fraction.max())))
         return np.asarray(postures[roomy[np.argmin(np.linalg.norm(postures[roomy] - preferred, axis=1))]])
 
-    def _holds_at_rest(self, postures: np.ndarray) -> np.ndarray:
+    def _at_rest(self, postures: np.ndarray) -> Motion:
         zeros = np.zeros_like(postures)
-        motion = self.robot.motion(np.arange(float(len(postures))), postures, zeros, zeros)
-        state = self._state(motion)
-        torques = np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving])
-        return (torques <= self.torque).all(axis=1) & (self._clearance_margin(motion, state) >= 0.0)
+        return self.robot.motion(np.arange(float(len(postures))), postures, zeros, zeros)
 
     def _describe_violation(self, posture: np.ndarray) -> str:
-        zeros = np.zeros((1, len(posture)))
-        motion = self.robot.motion(np.zeros(1), posture[None], zeros, zeros)
-        state = self._state(motion)
-        over = np.abs(state.tau[0, ROOT_NV:][self.robot.is_moving]) - self.torque
-        worst = int(np.argmax(over))
-        if over[worst] > 0.0:
+        (torque,), (clearance,) = self.torque_and_clearance(self._at_rest(posture[None]))
+        worst = int(np.argmin(torque))
+        if torque[worst] < 0.0:
             return (
                 f"{self.robot.names[worst]!r} cannot hold the home posture: its torque exceeds the share that may be "
-                f"used by {over[worst]:.3g} N m, and no posture nearby is better; raise the share, or correct the limit"
+                f"used by {-torque[worst]:.3g} N m, and no posture nearby is better; raise the share, or correct the "
+                "limit"
             )
         return (
-            f"in the home posture links come {-self._clearance_margin(motion, state)[0]:.3g} m nearer to each other "
+            f"in the home posture links come {-clearance:.3g} m nearer to each other "
             f"or to the "
             "surface than the clearance, and no posture nearby is better: lower the clearance, or give the surface"
         )
 
-    def are_kept(self, motion: Motion) -> bool:
-        """Whether torques, clearance and surface are satisfied at every sample."""
+    def torque_and_clearance(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+        """Margins of the torques (N, n), and of the smallest distance between links and to the surface (N,) [m]."""
         state = self._state(motion)
-        moving = state.tau[:, ROOT_NV:][:, self.robot.is_moving]
-        return bool((np.abs(moving) <= self.torque).all() and (self._clearance_margin(motion, state) >= 0.0).all())
+        torque = self.torque - np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving])
+        smallest = self._distances(motion, state).min(axis=1, initial=self._checks.reach)
+        return torque, smallest - self._checks.clearance
+
+    def are_kept(self, motion: Motion) -> np.ndarray:
+        """(N,) True where torques, clearance and surface are satisfied."""
+        torque, clearance = self.torque_and_clearance(motion)
+        return (torque >= 0.0).all(axis=1) & (clearance >= 0.0)
 
     def worst_violation(self, motion: Motion) -> float:
         """Largest torque violation, as a fraction of the limit, or largest violation [m] of the clearance."""
-        state = self._state(motion)
-        torque = np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving]) / self.torque - 1.0
-        return max(0.0, float(torque.max()), -float(self._clearance_margin(motion, state).min()))
+        torque, clearance = self.torque_and_clearance(motion)
+        return max(0.0, -float((torque / self.torque).min()), -float(clearance.min()))
 
     def smallest_margins(self, spline: Spline, control: np.ndarray, motion: Motion) -> dict[str, float]:
         """The smallest margin of each kind."""
-        state = self._state(motion)
-        torque = self.torque - np.abs(state.tau[:, ROOT_NV:][:, self.robot.is_moving])
+        torque, clearance = self.torque_and_clearance(motion)
         return {
             "range": float(np.minimum(control - self.lower, self.upper - control).min()) + 1e-12,
             "speed": float((self.speed - np.abs(spline.speed_controls(control))).min()) + 1e-9,
             "torque": float(torque.min()),
-            "clearance": float(self._clearance_margin(motion, state).min()),
+            "clearance": float(clearance.min()),
         }
 
     def torques(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -148,8 +147,7 @@ class Margins:
     def near_distances(self, y: np.ndarray) -> NearDistances:
         """Distances between links, and to the surface, below the reach at coordinates (N, n): every pair, in every
         frame."""
-        zeros = np.zeros_like(y)
-        motion = self.robot.motion(np.arange(float(len(y))), y, zeros, zeros)
+        motion = self._at_rest(y)
         gaps = self._distances(motion, self._state(motion))
         frames, which = np.nonzero(gaps < self._checks.reach)
         unique_frames = np.unique(frames)
@@ -158,19 +156,13 @@ class Margins:
         for column in range(y.shape[1] if len(unique_frames) else 0):
             moved = y[unique_frames].copy()
             moved[:, column] += STEP
-            motion = self.robot.motion(
-                np.arange(float(len(unique_frames))), moved, zeros[unique_frames], zeros[unique_frames]
-            )
+            motion = self._at_rest(moved)
             after = self._distances(motion, self._state(motion))
             slopes[:, column] = (after[row, which] - gaps[frames, which]) / STEP
         return NearDistances(frames, gaps[frames, which] - self._checks.clearance, slopes)
 
     def _state(self, motion: Motion) -> DynamicState:
         return self._mechanics.compute_state(motion.q, motion.v, motion.a)
-
-    def _clearance_margin(self, motion: Motion, state: DynamicState) -> np.ndarray:
-        """(N,) [m] by which the smallest distance exceeds the clearance."""
-        return self._distances(motion, state).min(axis=1, initial=self._checks.reach) - self._checks.clearance
 
     def _distances(self, motion: Motion, state: DynamicState) -> np.ndarray:
         """(N, P + H) [m] distances of the checked pairs, then heights above the surface; at most the reach."""
@@ -214,7 +206,6 @@ class Margins:
         if given is not None:
             return given
         tilt = np.linalg.norm(self.robot.mount[:2])
-        zeros = np.zeros((1, len(self.robot.names)))
-        state = self._state(self.robot.motion(np.zeros(1), self.robot.home[None], zeros, zeros))
+        state = self._state(self._at_rest(self.robot.home[None]))
         lowest = float(self._detector.floor_distances(state.rotation, state.position, 0.0)[0, is_static].min())
         return lowest if tilt < MAX_TILT and np.isfinite(lowest) else None

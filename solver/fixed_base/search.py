@@ -83,8 +83,10 @@ class ExcitationSearch:
         margins = self.margins
         inside = (control >= margins.lower - 1e-9).all() and (control <= margins.upper + 1e-9).all()
         slow = (np.abs(self.spline.speed_controls(control)) <= margins.speed * (1.0 + 1e-9)).all()
+        if not (inside and slow):
+            return False
         judged = self._limit_basis
-        return bool(inside and slow) and margins.are_kept(self.robot.motion(judged.times, *judged.curves(control)))
+        return bool(margins.are_kept(self.robot.motion(judged.times, *judged.curves(control))).all())
 
     def linearise(self, point: Point) -> SearchModel:
         """Criterion, torques and distances to first order."""

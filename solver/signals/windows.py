@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from scipy.ndimage import binary_dilation
 
-from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
+from ..base.arrays import Array, ArrayValue, Times, true_runs
 from ..base.errors import InvalidValue
 from ..dynamics.kinematics import motion_pieces, sole_paths
 from ..dynamics.wrench import com_acceleration
@@ -99,7 +99,7 @@ class Windows(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True)
-class ContactEvidence:
+class ContactEvidence(ArrayValue):
     """Data of a trial, frame by frame, from which measured contacts are determined.
 
     Attributes:
@@ -110,31 +110,16 @@ class ContactEvidence:
             default the filtered one.
         feet: (N, P, 3) [m] points of the feet; without them the kind of an unmeasured support is unknown.
         root: (N, 3) [m] pelvis or trunk, to detect sitting.
-        usable: (N,) False where the motion itself is unreliable (long gaps).
+        usable: (N,) False where the motion itself is unreliable (long gaps); None: nowhere.
     """
 
-    times: np.ndarray
-    com_acceleration: np.ndarray
-    force: np.ndarray
-    load: np.ndarray | None = None
-    feet: np.ndarray | None = None
-    root: np.ndarray | None = None
-    usable: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        count = len(self.times)
-        acceleration = frozen("com acceleration", self.com_acceleration, (count, 3))
-        object.__setattr__(self, "com_acceleration", acceleration)
-        object.__setattr__(self, "force", frozen("force", self.force, (count, 3), finite=False))
-        vertical = self.force[:, 2] if self.load is None else self.load
-        object.__setattr__(self, "load", frozen("load", vertical, (count,), finite=False))
-        if self.feet is not None:
-            object.__setattr__(self, "feet", frozen("feet", self.feet, (count, None, 3), finite=False))
-        if self.root is not None:
-            object.__setattr__(self, "root", frozen("root", self.root, (count, 3), finite=False))
-        usable = np.ones(count, bool) if self.usable is None else self.usable
-        object.__setattr__(self, "usable", frozen_mask("usable", usable, (count,)))
+    times: Annotated[np.ndarray, Times()]
+    com_acceleration: Annotated[np.ndarray, Array("N", 3)]
+    force: Annotated[np.ndarray, Array("N", 3, finite=False)]
+    load: Annotated[np.ndarray | None, Array("N", finite=False)] = None
+    feet: Annotated[np.ndarray | None, Array("N", None, 3, finite=False)] = None
+    root: Annotated[np.ndarray | None, Array("N", 3, finite=False)] = None
+    usable: Annotated[np.ndarray | None, Array("N", mask=True)] = None
 
     @staticmethod
     def of_motion(
@@ -178,9 +163,8 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
     Raises:
         InvalidValue: a mass that is not positive.
     """
-    times, force, load, usable = evidence.times, evidence.force, evidence.load, evidence.usable
-    assert load is not None
-    assert usable is not None
+    times, force = evidence.times, evidence.force
+    load = force[:, 2] if evidence.load is None else evidence.load
     count = len(times)
     if not mass > 0.0:
         raise InvalidValue(f"the mass must be positive, got {mass:g} kg")
@@ -188,7 +172,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
     weight = mass * GRAVITY
     predicted = mass * (evidence.com_acceleration + np.array([0.0, 0.0, GRAVITY]))
     no_forces = ~np.isfinite(force).all(axis=1)
-    no_motion = ~usable
+    no_motion = np.zeros(count, bool) if evidence.usable is None else ~evidence.usable
     judged = ~(no_forces | no_motion)
     known = np.nan_to_num(force)
     gap = np.where(judged[:, None], predicted - known, 0.0)
