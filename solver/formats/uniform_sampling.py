@@ -46,8 +46,9 @@ def resample_rows(
     check_rate(times, lines, path)
     steps = np.diff(times)
     step = float(np.median(steps)) if len(steps) else 1.0
-    lost = float(np.sum(np.maximum(np.round(steps / step) - 1, 0)[steps > LOST * step]))
-    if 2.0 * lost > lost + len(times):  # before there is a grid, which may be of any length
+    with np.errstate(over="ignore"):  # infinitely many
+        lost = float(np.sum(np.maximum(np.round(steps / step) - 1, 0)[steps > LOST * step]))
+    if not lost <= len(times):  # before there is a grid, which may be of any length
         row = int(np.argmax(steps)) + 1
         problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
         remedy = "Split the file there, or export every frame; a missing sample is an empty cell"

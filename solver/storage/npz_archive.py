@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -135,6 +136,8 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
             raise ValueError(f"{place} of shape {shape} holds no data but claims more rows than a recording has")
         stream.seek(0)
         values: np.ndarray = npy.read_array(stream, allow_pickle=False)
+        if kind.kind == "U" and kind.itemsize and (values.ravel().view(f"{kind.byteorder}u4") > sys.maxunicode).any():
+            raise ValueError(f"{place} holds numbers that are no characters")
         if stream.read(1):  # also reads to the end, where the checksum is verified
             raise ValueError(f"{place} does not have the size in its header")
         return values

@@ -46,6 +46,7 @@ def test_bad_archives_are_refused(tmp_path: Path) -> None:
 
 
 POSITIONS = np.tile([0.0, 0.0, 1.0], (4, 1, 1))
+NO_CHARACTER, FAR = np.full(1, 0x110000, np.uint32).view("U1"), [0.0, 0.001, 0.002, 1e308]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,11 @@ POSITIONS = np.tile([0.0, 0.0, 1.0], (4, 1, 1))
         ({"labels": ["A"], "positions": POSITIONS + np.inf, "marker_rate": 100.0}, "positions.*infinite"),
         ({"labels": ["A"], "positions": POSITIONS, "marker_rate": []}, "marker_rate.*one positive number"),
         ({"labels": ["A"], "positions": POSITIONS, "marker_times": [0.0, 1.0]}, "2 time stamps, not 4"),
+        ({"labels": NO_CHARACTER, "positions": POSITIONS, "marker_rate": 100.0}, "no characters"),
+        (
+            {"wrenches": [[[0.0, 0.0, 600.0, 0.0, 0.0, 0.0]]] * 4, "force_times": FAR},
+            r"the time step before this row is 1e\+308 s",
+        ),
         ({"wrenches": np.zeros((4, 6)), "force_rate": 100.0}, "wrenches.*3 axes"),
         ({"wrenches": np.zeros((4, 2, 6)), "frames": ["a"], "force_rate": 100.0}, "1 plates with six"),
         ({"joints": ["a"], "angles": np.zeros((4, 1)), "joint_rate": 0.0}, "joint_rate.*one positive number"),
