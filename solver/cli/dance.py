@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..skeleton.rig import Rig
 
 WRITING = 0.97
+LONGEST_SEARCH = 600.0
+"""[s] Longest search at an effort of one. Chosen so that a quick look at Romeo, 0.2, lasts two minutes."""
 ONCE, MIRRORED = FOOT_CONFIGURATIONS, ("both", "left", "both", "right")
 """Foot configurations to which a number of postures is dealt out: of the published dance, and of one of phrases."""
 EXPLANATION = """
@@ -81,7 +83,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--music", type=path, metavar="WAV", help="sound file whose tempo the dance takes, instead of --bpm"
     )
     group.add_argument(
-        "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
+        "--effort",
+        type=effort,
+        default=1.0,
+        metavar="X",
+        help="effort of the search, which begins nothing new after X times ten minutes; 0.2 for a quick look",
     )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
@@ -143,7 +149,8 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     else:
         found = (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
     pool, starts, rounds = (int(getattr(found, name) * effort) for name in ("pool", "starts", "rounds"))
-    return replace(found, pool=max(pool, 8), starts=max(starts, 1), rounds=max(rounds, 1))
+    seconds = LONGEST_SEARCH * effort
+    return replace(found, pool=max(pool, 8), starts=max(starts, 1), rounds=max(rounds, 1), seconds=seconds)
 
 
 def _postures(words: list[str], share: tuple[str, ...]) -> dict[str, int]:

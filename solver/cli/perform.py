@@ -6,6 +6,7 @@ import argparse
 
 from ..base.progress import Progress
 from .argument_types import path
+from .exit_codes import INCOMPLETE, OK
 from .options import add_output, add_verb
 
 EXPLANATION = """
@@ -19,6 +20,8 @@ so has other lengths than the planned rig: joint angles are compared by the link
 of the performer's body.
 
 Written to DIR: performance.json, performance.csv (a row for each joint) and report.txt.
+
+Exit codes: 0 compared, 1 compared, but it probably is another movement, 2 wrong input, 130 stopped.
 
 Examples:
   python -m solver perform dance/dance.npz tracked --trial squats --output performance
@@ -35,8 +38,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Run the verb."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Run the verb; returns the exit code."""
     from ..dance.workflows.perform import perform
 
     found = perform(options.plan, options.performed, trial=options.trial, progress=progress)
@@ -44,3 +47,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     found.write(options.output)
     progress(1.0, "done")
     print(f"{found.report}\n\nwritten: {options.output}")
+    return OK if found.is_performance else INCOMPLETE

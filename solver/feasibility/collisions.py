@@ -88,10 +88,6 @@ class PairDistances:
         self._is_capsule = self._capsules.exact[self.shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
         self._has_mesh = meshes[self.shape_pairs].any(axis=1)  # for other shapes the engine is as fast as planes
-        self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self.shape_pairs]]
-        self._separating_coordinates = (
-            self._separating_coordinates[:, 0] ^ self._separating_coordinates[:, 1]
-        )  # (S, nq) coordinates that move one against the other
         self._dynamics = FrameDynamics(rig.model)
         self._distances = ShapeDistances(
             rig.model, self._shapes, collision_solids(rig), self._capsules.link, self.shape_pairs
@@ -116,37 +112,24 @@ class PairDistances:
         """
         if not len(self.shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        moving = self._separating_coordinates[:, (q != q[:1]).any(axis=0)].any(axis=1)
-        frames, columns, distances = self._measure_near(q, rotation, position, np.flatnonzero(moving))
-        if len(q) and not moving.all():  # pairs whose relative pose is the same in all frames, such as fingers
-            _, still, alike = self._measure_near(q[:1], rotation[:1], position[:1], np.flatnonzero(~moving))
-            frames = np.concatenate([frames, np.repeat(np.arange(len(q)), len(still))])
-            columns = np.concatenate([columns, np.tile(still, len(q))])
-            distances = np.concatenate([distances, np.tile(alike, len(q))])
-            order = np.lexsort((columns, frames))
-            frames, columns, distances = frames[order], columns[order], distances[order]
+        frames, columns, distances = self._candidates(rotation, position, self.reach)
+        self._measure_exactly(q, frames, columns, distances)
         pairs = self._pair_index[columns]
         distances += self.allowances[pairs]
         kept = distances < self.reach
         return NearPairs(frames[kept], pairs[kept], distances[kept])
-
-    def _measure_near(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, selected: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frames, indices of shape pairs and distances [m] of those selected pairs that are near, (M,) each."""
-        if not len(selected):
-            return np.zeros(0, int), np.zeros(0, int), np.zeros(0)
-        frames, columns, distances = self._candidates(q, rotation, position, self.reach, selected)
-        self._measure_exactly(q, frames, columns, distances)
-        return frames, columns, distances
 
     def find_contacts(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> Contacts:
         """All pairs nearer than ``reach`` [m], with their nearest points; see `find_near_pairs`."""
         if not len(self.shape_pairs):
             none = np.zeros(0, int)
             return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
-        frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self.shape_pairs)))
-        return self._measure_contacts(q, frames, columns, reach)[1]
+        frames, columns, _ = self._candidates(rotation, position, reach)
+        distances, points, normals = self._distances.nearest_points(q, frames, columns)
+        pairs = self._pair_index[columns]
+        distances += self.allowances[pairs]
+        kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
+        return Contacts(frames, pairs, distances, points, normals, self.shape_pairs[columns]).select(kept)
 
     def measure_shape_pairs(self, q: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pairs of shapes in one posture.
@@ -161,16 +144,6 @@ class PairDistances:
         """
         distances, points, normals = self._distances.nearest_points(q[None], np.zeros(len(pairs), int), pairs)
         return distances + self.allowances[self._pair_index[pairs]], points, normals
-
-    def _measure_contacts(
-        self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, reach: float
-    ) -> tuple[np.ndarray, Contacts]:
-        distances, points, normals = self._distances.nearest_points(q, frames, columns)
-        pairs = self._pair_index[columns]
-        distances += self.allowances[pairs]
-        kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
-        shapes = self.shape_pairs[columns]
-        return columns[kept], Contacts(frames, pairs, distances, points, normals, shapes).select(kept)
 
     def measure_along(
         self, contacts: Contacts, normals: np.ndarray, rotations: np.ndarray, positions: np.ndarray
@@ -188,29 +161,28 @@ class PairDistances:
         return replace(contacts, distances=distances, points=points, normals=normals)
 
     def _candidates(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
+        self, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frames, indices of selected shape pairs, and lower bounds [m] of their distances, (M,) each.
+        """Frames, indices of shape pairs, and lower bounds [m] of their distances, (M,) each.
 
         They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules and
         separating planes exclude the others.
         """
-        size = max(1, BATCH_PAIRS // len(selected))
+        size = max(1, BATCH_PAIRS // len(self.shape_pairs))
         parts = []
         for start in range(0, max(len(rotation), 1), size):
             own = slice(start, start + size)
-            frames, columns, bounds = self._candidates_of_batch(q[own], rotation[own], position[own], within, selected)
+            frames, columns, bounds = self._candidates_of_batch(rotation[own], position[own], within)
             parts.append((frames + start, columns, bounds))
         frames, columns, bounds = (np.concatenate(values) for values in zip(*parts))
         return frames, columns, bounds
 
     def _candidates_of_batch(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, selected: np.ndarray
+        self, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`_candidates` of frames that fit in the processor's cache."""
         placed = WorldCapsules(self._capsules, rotation, position)
-        frames, columns = placed.find_near(self.shape_pairs[selected], within)
-        columns = selected[columns]
+        frames, columns = placed.find_near(self.shape_pairs, within)
         bounds = placed.distances(frames, self.shape_pairs[columns])
         limits = within - self.allowances[self._pair_index]
         near = bounds < limits[columns]
@@ -273,16 +245,6 @@ def _find_allowed_collisions(
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """`find_allowed_collisions`, cached for the many checkers of a dance."""
     return find_allowed_collisions(rig, pairs, PairDistances(rig, pairs, reach).minimum_distances(sample_postures(rig)))
-
-
-def _moving_coordinates(rig: Rig) -> np.ndarray:
-    """(L, nq) True where a joint coordinate, not one of the root, moves a link."""
-    firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
-    result = np.zeros((len(rig.links), rig.nq), bool)
-    for link in range(len(rig.links)):
-        for joint in rig.path(link):
-            result[link, firsts[joint] : firsts[joint + 1]] = True
-    return result
 
 
 def _format_pair(pair: LinkPair) -> str:

@@ -93,6 +93,7 @@ class DanceOptions(Options):
         pool: feasible postures drawn per foot configuration.
         starts: of the multi-start choice among them, with ``"criterion"``.
         rounds: linear programs per phrase or transition; 0 keeps the straight paths.
+        seconds: after which no further phrase or transition is searched for.
         poses: named by an animator; every posture is a variation of one of them. Empty: any posture.
         seed: of every random choice; the same seed gives the same dance with any number of workers.
         workers: number of processes.
@@ -119,6 +120,7 @@ class DanceOptions(Options):
     pool: Annotated[int, Option(COUNT, in_code_only=True)] = 100
     starts: Annotated[int, Option(COUNT, in_code_only=True)] = 4
     rounds: Annotated[int, Option(NATURAL, in_code_only=True)] = 4
+    seconds: Annotated[float, Option(LIMIT, in_code_only=True)] = inf
     poses: tuple[Any, ...] = ()
     seed: Annotated[int, Option(SEED, label="Seed", common=True)] = 0
     workers: Annotated[int, Option(COUNT)] = 2

@@ -8,7 +8,6 @@ Gauss-Newton with it needs two or three iterations and replaces the second nonli
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +16,7 @@ from .. import qp
 from ..contacts.support import SupportPolygon
 from ..dynamics.coordinates import Curves
 from ..skeleton.rig import GRAVITY
-from .legged_rig import COARSE_BALANCE_TOLERANCE, COM_RATIO, LeggedRig
+from .legged_rig import COM_RATIO, LeggedRig
 from .splines import REST_CONTROLS, Spline
 
 ITERATIONS = 3
@@ -31,19 +30,6 @@ SUPPORT_RESERVE = 0.012
 """[m] Distance of a pendulum's zero-moment point from the edges of the support, if feasible."""
 RESERVE_WEIGHT = 10.0
 """[m] Weight of the reserve against the mean square distance from the straight path."""
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceGoals:
-    """Goals of a segment's balance at N instants.
-
-    Attributes:
-        zmp: (N, 2) [m] zero-moment points.
-        com: (N, 2) [m] centres of mass of the statically balanced postures from which the search starts.
-    """
-
-    zmp: np.ndarray
-    com: np.ndarray
 
 
 class Rebalancer:
@@ -62,10 +48,10 @@ class Rebalancer:
         self._pendulum = self.basis.position - legged.rig.leg_length / GRAVITY * self.basis.acceleration
         self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, REST_CONTROLS:-REST_CONTROLS])
 
-    def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:
-        """Goals between two static postures whose centres of mass are above first and last (2,).
+    def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> np.ndarray:
+        """Goals (N, 2) [m] of the zero-moment point between postures with the centre of mass above first and last (2,).
 
-        The zero-moment points follow the line between them, shifted towards the centre of the support. A fast motion
+        They follow the line between them, shifted towards the centre of the support. A fast motion
         cannot follow this line, because its zero-moment point leads while it accelerates and overshoots while it
         brakes. Its goals come from a pendulum whose zero-moment point stays inside the support.
         """
@@ -80,30 +66,12 @@ class Rebalancer:
         if support.edge_distances(fixed + matrix @ followed).min() >= min(
             SUPPORT_RESERVE, float(support.edge_distances(np.stack([first, last])).min())
         ):
-            return BalanceGoals(even, even)
+            return even
         solution = _solve_pendulum(matrix, fixed, even, support)
         if solution is None:
-            return BalanceGoals(even, even)
+            return even
         control[inner] = solution
-        return BalanceGoals(self._pendulum @ control, self.basis.position @ control)
-
-    def balanced_start(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
-        """Control values (C, D) whose root follows static postures balanced above com (N, 2): the first guess."""
-        some = slice(0, None, 2)
-        y, good = self._legged.balance(self.basis.position[some] @ control, com[some], solved, COARSE_BALANCE_TOLERANCE)
-        if not good.any():
-            return control
-        control = control.copy()
-        matrix = self.basis.position[some][good]
-        inner, free = slice(REST_CONTROLS, -REST_CONTROLS), np.flatnonzero(self._legged.root_free[:2])
-        step = np.eye(matrix.shape[1])[1:] - np.eye(matrix.shape[1])[:-1]
-        smooth = 0.1 * np.diff(step, axis=0)  # keeps the control values determined where postures are missing
-        fixed = control[:, :2].copy()
-        fixed[inner] = 0.0
-        right = np.concatenate([y[good, :2] - matrix @ fixed, -smooth @ fixed])
-        solution = np.linalg.lstsq(np.concatenate([matrix, smooth])[:, inner], right, rcond=None)[0]
-        control[inner, free] = solution[:, free]
-        return control
+        return self._pendulum @ control
 
     def rebalance(
         self,

@@ -113,7 +113,7 @@ class TransitionProblem:
         self.speed_basis = spline.basis(often).velocity
         self._goals = self.balancer.plan_goals(
             *legged.end_coms(straight.start, straight.stop, footing), footing.polygon
-        ).zmp
+        )
         self.share = EXCITATION_RATE * straight.duration / len(self.basis.times)
         self._set_limits()
         # a straight path with margins below the sampling margins may be deviated from, but not towards the limits

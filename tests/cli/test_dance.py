@@ -133,6 +133,12 @@ def _without_torque_limits() -> Rig:
     return replace(RIG, limits=replace(RIG.limits, torque=torque))
 
 
+def _stuck() -> Rig:
+    lower = np.array(RIG.limits.lower)
+    lower[3] = RIG.limits.upper[3]
+    return replace(RIG, limits=replace(RIG.limits, lower=lower))
+
+
 def _on_a_line() -> Rig:
     flat = [replace(patch, vertices=patch.vertices * [1.0, 0.0, 1.0]) for patch in RIG.contacts]
     return replace(RIG, contacts=tuple(flat))
@@ -148,12 +154,13 @@ def _always_colliding() -> Rig:
     [
         (_without_feet, "no contact patches"),
         (_without_torque_limits, "no torque limit for right_elbow_yaw"),
+        (_stuck, "right elbow yaw cannot turn"),
         (_on_a_line, "no area"),
         (_always_colliding, r"self-collision \([^)]*right_shank[^)]*\) fails in every one.*--may-touch \S*right_shank"),
     ],
 )
 def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
-    """No feet or area, an unknown torque limit, a collision everywhere: one error each, which names the culprit."""
+    """No feet or area, no range or torque limit, a collision everywhere: one error each, which names the culprit."""
     with pytest.raises(InvalidValue, match=words):
         design_dance(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
 
@@ -204,6 +211,10 @@ def test_the_number_of_postures_is_shared_among_the_feet() -> None:
     """Sixty-one phrases are half on both feet and a quarter on each; the published dance has four stances."""
     options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--output", "out"])
     assert dance_options(options, RIG).postures == {"both": 31, "left": 15, "right": 15}
+    assert (
+        dance_options(parser().parse_args(["dance", "hoap3", "--effort", "0.2", "--output", "out"]), RIG).seconds
+        == 120.0
+    )
     options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--paper", "--output", "out"])
     assert list(dance_options(options, RIG).postures.values()) == [16, 15, 15, 15]
 

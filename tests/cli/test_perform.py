@@ -12,8 +12,10 @@ import pytest
 from solver.base.differences import differences
 from solver.base.errors import InvalidValue
 from solver.cli import OK, WRONG_INPUT, main
+from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
-from solver.dance.authoring.authored_dance import AUTHORED_DANCE
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.dynamics.coordinates import joint_coordinates
@@ -118,6 +120,18 @@ def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> 
     assert max(joint["rmse"] for joint in tree["joints"]) < 1e-9
     first, second = tree["excitation"]["planned"], tree["excitation"]["reached"]
     assert first["conditions"]["right_forearm"] == pytest.approx(second["conditions"]["right_forearm"], rel=0.02)
+
+
+def test_another_movement_is_not_a_performance(plan: Path, study: Path, tmp_path: Path) -> None:
+    """Arms that swing against each other instead of together are compared, with exit code 1."""
+    rig = MOTION.read(study / "prompt.motion.npz").rig
+    q, anchors = home(rig)
+    arms = [{"right_upper_arm": (1, size), "left_upper_arm": (1, -size)} for size in (0.0, 0.6, -0.6, 0.6, 0.0)]
+    keys = tuple(Keyframe(0.8 * k, rotate_joints(rig, q, each)) for k, each in enumerate(arms))
+    motion = AuthoredDance(rig, keys, Schedule.constant(anchors, 0.0, 3.2)).motion(100.0)
+    MOTION.write(tmp_path / "other.motion.npz", motion_record("other", rig, motion))
+    arguments = ["perform", str(plan), str(tmp_path / "other.motion.npz"), "--output", str(tmp_path / "out"), *QUIET]
+    assert main(arguments) == INCOMPLETE
 
 
 @pytest.mark.parametrize(

@@ -105,36 +105,6 @@ def test_spheres_hide_no_near_pair(rig: Rig, frames: int) -> None:
 
 
 @EVERY_RIG
-def test_constant_distances_are_measured_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where legs and root move, links of the arms are as far from each other in every frame as in each alone."""
-    frames = 30
-    moving = sinusoidal_motion(rig, np.linspace(0.0, 4.0, frames), size=1.5).q
-    q = np.tile(sinusoidal_motion(rig, np.array([1.0]), size=1.5).q, (frames, 1))
-    legs = [k for name in ("right_foot", "left_foot") for k in rig.path(rig.index(name))]
-    firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
-    for own in (slice(0, 7), *(slice(firsts[k], firsts[k + 1]) for k in legs)):
-        q[:, own] = moving[:, own]
-    detector = CollisionDetector(rig, CheckOptions(reach=0.1))
-    rotation, position = _poses(rig, q)
-    measured: list[int] = []
-    measure = detector._measure_exactly
-
-    def counted(q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
-        measured.append(len(frames))
-        measure(q, frames, columns, distances)
-
-    monkeypatch.setattr(detector, "_measure_exactly", counted)
-    found = detector.find_near_pairs(q, rotation, position)
-    together = sum(measured)
-    for frame in range(frames):
-        own, some = slice(frame, frame + 1), found.frames == frame
-        one = detector.find_near_pairs(q[own], rotation[own], position[own])
-        np.testing.assert_array_equal(found.pairs[some], one.pairs)
-        np.testing.assert_allclose(found.distances[some], one.distances, atol=1e-8)
-    assert together < sum(measured) - together
-
-
-@EVERY_RIG
 def test_capsules_never_exceed_the_truth(rig: Rig) -> None:
     """The capsule distance of a pair is a lower bound of its true distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.1))

@@ -102,9 +102,7 @@ def test_planes_leave_little_to_measure() -> None:
     placed = WorldCapsules(detector._capsules, state.rotation, state.position)
     frames, columns = placed.find_near(detector.shape_pairs, 0.0)
     passed = (placed.distances(frames, detector.shape_pairs[columns]) < 0.0).sum()
-    candidates = len(
-        detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector.shape_pairs)))[0]
-    )
+    candidates = len(detector._candidates(state.rotation, state.position, 0.0)[0])
     overlapping = len(detector.find_contacts(q, state.rotation, state.position, 0.0).frames)
     assert passed > 3 * overlapping
     assert candidates < 1.2 * overlapping

@@ -9,6 +9,7 @@ import numpy as np
 from ...base.errors import InvalidValue, UnknownName
 from ...dynamics.coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
+from ...scene.labels import display_name, join_names
 from ...skeleton.rig import PAIR_SIDES, Rig
 from ...trajectory.legged_rig import fixed_coordinates
 
@@ -59,7 +60,7 @@ def require_danceable(rig: Rig) -> None:
     """Refuse a rig for which no dance can be designed; the message names the verb for robots on a fixed base.
 
     Raises:
-        InvalidValue: the rig has no feet, legs with too few joints, or joints without a torque limit.
+        InvalidValue: the rig has no feet, legs with too few joints, or joints without a range or a torque limit.
     """
     if not rig.contacts and len(rig.feet) < len(PAIR_SIDES):
         raise InvalidValue(
@@ -70,6 +71,12 @@ def require_danceable(rig: Rig) -> None:
         require_joints(rig, foot)  # specified soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
+    still = rig.limits.lower >= rig.limits.upper
+    if held := [display_name(name) for name, no in zip(coordinate_names(rig), still) if no]:
+        raise InvalidValue(
+            f"rig {rig.name!r} cannot dance, because {join_names(held)} cannot turn: state the joint's range, or make "
+            "it a fixed joint"
+        )
     names = zip(coordinate_names(rig), coordinate_links(rig), ~np.isfinite(rig.limits.torque) & ~fixed_coordinates(rig))
     free = [name for name, (link,), missing in names if missing and link not in rig.unlimited]
     if free:

@@ -122,7 +122,10 @@ class StepPlanner:
                 own = self._legged.with_feet(own, planted.anchors)
                 self._postures[name] = self._legged.solve_static(own[None], SIDES)[0][0]
             elif name == "right_forward":
-                self._postures[name] = self._posture_foot_forward()
+                try:
+                    self._postures[name] = self._posture_foot_forward()
+                except InvalidValue as error:
+                    raise InvalidValue(f"the foot is put forward too far (--step): {error}") from None
             elif name in SIDES:
                 self._postures[name] = self._posture_on_one_foot(name)
             else:

@@ -152,6 +152,9 @@ class PhraseDesign:
     def _add_figures(self, progress: Progress, requested: int) -> None:
         """Search for phrases until none remains, or no candidate is left."""
         while any(self._remaining.values()):
+            if self._figures and self._task.is_late:
+                self._missing.append(self._task.describe_late(sum(self._remaining.values())))
+                break
             place = self._choose()
             if place < 0:
                 break

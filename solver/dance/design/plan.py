@@ -5,6 +5,7 @@ Stances are named by their foot configurations (`FOOT_CONFIGURATIONS`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ class DesignTask:
         images: (B, B) its map of base parameters, likewise.
         structure: base parameters of the rig.
         notes: what to know, a sentence each.
+        began: `time.monotonic` at the start [s].
     """
 
     rig: Rig
@@ -57,6 +59,16 @@ class DesignTask:
     images: np.ndarray | None
     structure: BaseParameters
     notes: tuple[str, ...]
+    began: float
+
+    @property
+    def is_late(self) -> bool:
+        """Whether nothing further is searched for."""
+        return time.monotonic() > self.began + self.options.seconds
+
+    def describe_late(self, left: int) -> str:
+        """What is left out because the time is over, one sentence."""
+        return f"the search ended after {self.options.seconds:g} s (--effort): {left} are left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,7 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
     Raises:
         InvalidValue: a rig that cannot dance.
     """
+    began = time.monotonic()
     require_danceable(rig)
     planner, structure, mirror, images = build_transition_planner(rig, options), base_parameters(rig), None, None
     notes = [*planner.fine_checker.notes, *(note for note in rig.notes if CONTRADICTING in note)]
@@ -117,9 +130,11 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
             postures["left"] = postures.get("left", 0) + postures.pop("right", 0)
             postures |= {name: -(-postures.get(name, 0) // 2) for name in ("both", "left")}
             options = replace(options, postures=postures)
+        if not np.isclose(beats := options.count_duration * options.bpm / 60.0, 1.0):
+            notes.append(f"at {options.bpm:g} beats a minute a count lasts {beats:g} beats")
         if options.skill_limits.note and options.postures.get("left", 0):
             notes.append(options.skill_limits.note)
-    return DesignTask(rig, options, planner, mirror, images, structure, tuple(notes))
+    return DesignTask(rig, options, planner, mirror, images, structure, tuple(notes), began)
 
 
 def plan_stances(task: DesignTask, progress: Progress) -> StancePlan:

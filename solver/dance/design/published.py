@@ -52,6 +52,9 @@ class PublishedDesign:
             self._segments += steps.plan_steps(here, name)
             here, place = name, stance.entry
             for number, index in enumerate(indices, start=1):
+                if postures and task.is_late:
+                    self._missing.append(task.describe_late(sum(counts) - len(postures)))
+                    break
                 if self._move(f"{name} posture {number}", stance, place, pool.y[index]):
                     place = pool.y[index]
                     postures.append(len(self._segments))

@@ -270,6 +270,5 @@ class TransitionPlanner:
             control[inner, self.legged.foot_columns[side][2]] += height * np.sin(np.pi * phase) ** 2
         balancer = Rebalancer(self.legged, spline, sample_count(spline))
         wanted = balancer.plan_goals(*self.legged.end_coms(even.start, even.stop, footing), footing.polygon)
-        control = balancer.balanced_start(control, wanted.com, footing.solved)
-        control, guess = balancer.rebalance(control[None], wanted.zmp, footing.solved)
+        control, guess = balancer.rebalance(control[None], wanted, footing.solved)
         return replace(even, control=control[0]), bool(balancer.evaluate(control, footing.solved, guess)[2].all())

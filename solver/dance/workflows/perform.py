@@ -17,6 +17,7 @@ from ...identification.base_parameters import base_parameters
 from ...identification.expected import expect_determined
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.determined import TABLES, DeterminedQuantity
+from ...scene.labels import format_angle
 from ...scene.motion_record import MOTION
 from ...scene.result import RESULT
 from ...scene.study_folder import RESULT_FILE
@@ -58,9 +59,28 @@ class PerformedDance:
     found: tuple[DeterminedQuantity, ...] = ()
 
     @property
+    def is_performance(self) -> bool:
+        """Whether the recording is similar to the plan; otherwise it probably is another movement."""
+        return min(self.performance.alignment.similarity, self.performance.coverage) >= MIN_SIMILARITY
+
+    @property
     def message(self) -> str:
         """The result in one sentence."""
-        return format_message(self.plan, self.performed, self.performance, list(self.compared_joints))
+        found, compared = self.performance, list(self.compared_joints)
+        moving = [k for k in compared if np.isfinite(found.correlation[k])]
+        worst = max(compared, key=lambda k: found.rmse[k])
+        slower = 100.0 * (found.alignment.stretch - 1.0)
+        pace = "at its pace" if abs(slower) < 0.5 else f"{abs(slower):.0f} % {'slower' if slower > 0.0 else 'faster'}"
+        said = (
+            f"{self.performed.name} performs {100.0 * found.coverage:.0f} % of {self.plan.name}, {pace}: joints that "
+            f"move differ by {format_angle(float(np.sqrt((found.rmse[moving] ** 2).mean())))} (rms), most "
+            f"{found.joints[worst]} ({format_angle(found.rmse[worst])}), median correlation "
+            f"{np.median(found.correlation[moving]):.2f}, amplitude {100.0 * np.median(found.gain[moving]):.0f} % of "
+            "the planned"
+        )
+        if self.is_performance:
+            return said
+        return f"Probably not the same movement (similarity {found.alignment.similarity:.2f}): {said}"
 
     @property
     def report(self) -> str:
@@ -204,25 +224,6 @@ def describe_rig_differences(plan: RecordedMotion, performed: RecordedMotion, sh
     return notes
 
 
-def format_message(plan: RecordedMotion, performed: RecordedMotion, found: Performance, compared: list[int]) -> str:
-    """The result in one sentence."""
-    from ...scene.labels import format_angle
-
-    moving = [k for k in compared if np.isfinite(found.correlation[k])]
-    worst = max(compared, key=lambda k: found.rmse[k])
-    slower = 100.0 * (found.alignment.stretch - 1.0)
-    pace = "at its pace" if abs(slower) < 0.5 else f"{abs(slower):.0f} % {'slower' if slower > 0.0 else 'faster'}"
-    said = (
-        f"{performed.name} performs {100.0 * found.coverage:.0f} % of {plan.name}, {pace}: joints that move differ by "
-        f"{format_angle(_rms(found.rmse[moving]))} (rms), most {found.joints[worst]} "
-        f"({format_angle(found.rmse[worst])}), median "
-        f"correlation {np.median(found.correlation[moving]):.2f}, amplitude "
-        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned"
-    )
-    alike = found.alignment.similarity >= MIN_SIMILARITY and found.coverage >= MIN_SIMILARITY
-    return said if alike else f"Probably not the same movement (similarity {found.alignment.similarity:.2f}): {said}"
-
-
 def format_report(sentence: str, notes: list[str], found: Performance, compared: list[int]) -> str:
     """The report, plain text."""
     order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN_JOINTS]
@@ -301,10 +302,6 @@ def format_joint_table(found: Performance, compared: list[int]) -> str:
 
 def _totals(found: Performance) -> tuple[float, float]:
     return found.planned_excitation.total, found.reached_excitation.total
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt((values**2).mean()))
 
 
 def _format_number(value: float) -> str:

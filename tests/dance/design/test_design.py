@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,14 @@ def test_cancelling_keeps_what_is_done() -> None:
     partial = design_dance(RIG, TINY, stop)
     assert not partial.complete
     assert any("cancelled" in note for note in partial.notes)
+
+
+def test_no_phrase_is_begun_when_the_time_is_over() -> None:
+    """The dance has the phrases that were begun in time, at least one, and says how many are left out, and why."""
+    dance = design_dance(RIG, replace(TINY, postures={"both": 5}, seconds=1e-6))
+    assert len(dance.postures) == 2
+    assert not dance.complete
+    assert dance.missing == ("the search ended after 1e-06 s (--effort): 2 are left out",)
 
 
 def test_information_agrees_with_the_regressor() -> None:

@@ -19,7 +19,7 @@ from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import DanceOptions, human_options
 from solver.rigs import from_urdf, hrp2, human
 from solver.skeleton.rig import ROOT_NV, Rig
-from solver.trajectory.rebalancing import GRAVITY, Rebalancer
+from solver.trajectory.rebalancing import Rebalancer
 from solver.trajectory.segment import free_control_count
 from solver.trajectory.splines import Spline
 from tests.bipeds import Biped
@@ -58,15 +58,11 @@ def test_a_fast_pendulum_overshoots_both_ends() -> None:
     balancer = Rebalancer(PLANNER.legged, spline, 60)
     first, last = np.zeros(2), np.array([0.0, 0.12])
     goals = balancer.plan_goals(first, last, support)
-    assert support.margin(goals.zmp).min() > 0.0
-    assert goals.zmp[:, 1].min() < -0.005
-    assert goals.zmp[:, 1].max() > 0.125
-    height = PLANNER.legged.straight_height
-    bend = np.gradient(np.gradient(goals.com, balancer.times, axis=0), balancer.times, axis=0)
-    pendulum = goals.com - height / GRAVITY * bend
-    np.testing.assert_allclose(pendulum[5:-5], goals.zmp[5:-5], atol=0.01)
+    assert support.margin(goals).min() > 0.0
+    assert goals[:, 1].min() < -0.005
+    assert goals[:, 1].max() > 0.125
     slow = Rebalancer(PLANNER.legged, Spline(8.0, free_control_count(8.0, 0.2)), 60).plan_goals(first, last, support)
-    assert slow.zmp is slow.com
+    assert slow[:, 1].min() >= 0.0
 
 
 def test_a_step_back_is_the_step_backwards_in_time(footwork: StepPlanner) -> None:

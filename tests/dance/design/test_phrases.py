@@ -15,7 +15,7 @@ from solver.dance.design.comfort import bending_columns, comfort_limits
 from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import HARDEST, evaluate_dance, rate_moves
 from solver.dance.design.mirror import Mirror
-from solver.dance.design.phrases import arm_columns
+from solver.dance.design.phrases import MOST_ADDED, arm_columns
 from solver.dance.design.plan import read_task
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import link_poses
@@ -153,8 +153,8 @@ def test_left_and_right_are_balanced() -> None:
 
 def test_undetermined_links_are_named(dance: Dance) -> None:
     """A dance on both feet alone determines neither foot; one that lifts both feet got as many phrases as it needed."""
-    added = sum("is added, because" in note for note in dance.notes)
-    assert 1 <= added == len(dance.postures) // 2 - 2
+    reasons = sum("is added, because" in note for note in dance.notes)  # a link that lacks two is named once
+    assert 1 <= reasons <= len(dance.postures) // 2 - 2 <= MOST_ADDED
     both = replace(
         dance, segments=tuple(dance.segments[k] for k in (0, *dance.postures[:2])), postures=(1, 2), trace=()
     )
