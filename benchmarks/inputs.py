@@ -303,7 +303,7 @@ def read_written(_: Path) -> Iterator[Outcome]:
         for number, words in enumerate(READ):
             said = StringIO()
             with redirect_stdout(StringIO()), redirect_stderr(said):
-                output = None if words.split()[0] in ("compare", "check", "rig", "report") else Path(home) / str(number)
+                output = None if words.split()[0] in ("compare", "check", "rig") else Path(home) / str(number)
                 code = folders.run(words, output)
             yield words, said.getvalue()[:SHOWN] if code == WRONG_INPUT else ""
 

@@ -46,7 +46,6 @@ READ = (
     "compare {own} {lab}/robot",
     "centroidal {own}",
     "moments {person} --trial dance",
-    "report {person}",
     "calibrate {lab}/person/static.trc --sex male --mass 71 --marker-set {set.json}",
     "track {person}/static.joints.mot --rig {person}/rig.json",
     "track {dance}/dance.joints.mot --rig {dance}/rig.json",
@@ -64,7 +63,7 @@ READ = (
     "rig {robot}/rig.urdf",
 )
 WITH_FOLDER = ("result.json", "report.npz", "study.npz", "*.trial.npz", "*.motion.npz", "rig.json", "calibration.json")
-"""Files that ``compare``, ``centroidal``, ``moments``, ``report``, ``check`` and ``retarget`` read by their folder."""
+"""Files that ``compare``, ``centroidal``, ``moments``, ``cohort``, ``check`` and ``retarget`` read by their folder."""
 FOR_OTHERS = (
     "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "*.angles.*",
     "performance.csv",
@@ -110,7 +109,7 @@ def test_what_one_verb_writes_another_reads(
     words: str, folders: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A verb does its work on the results of others: a person's and robots' rigs, motions, dances and settings."""
-    output = None if words.split()[0] in ("compare", "check", "rig", "report") else tmp_path / "out"
+    output = None if words.split()[0] in ("compare", "check", "rig") else tmp_path / "out"
     assert folders.run(words, output) != WRONG_INPUT, capsys.readouterr().err
 
 

@@ -26,11 +26,10 @@ WORDS = {
     "dance": ("hoap3",),
     "rig": ("hoap3",),
     "compare": ("results", "walk.trc"),
-    "report": ("results",),
     "demo": (),
 }
 """Other arguments of each verb; no such file exists, so that only an early check can report the output."""
-FILES = {"export": "made.csv", "rig": "made.json", "compare": "made.csv", "report": "made.html"}
+FILES = {"export": "made.csv", "rig": "made.json", "compare": "made.csv"}
 """Verbs that write a file, and its name."""
 SLOWEST = (("identify", "--filter none"), ("identify", "--rig hoap3 --base tail"), ("calibrate", "--height 17"))
 """Of `NUMBERS`, those that were once refused late or take longest to check: a quick run includes them."""

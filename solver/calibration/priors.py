@@ -35,9 +35,11 @@ elbow's axis need not be perpendicular to the bone: the next joint may lie besid
 SHOULDER_ON_SCAPULA_STD = (0.012, FIXED_STD, 0.012)
 """[m] The same of an upper arm on a scapula; sideways its centre is determined by the scapula's rotation."""
 SYMMETRY_STD = 0.004
-"""[m] Standard deviation of the difference between left and right joint centres."""
+"""[m] Standard deviation of the difference between left and right joint centres. Measured on a simulated dance of 3 s,
+whose joint centres are 8.6 mm off: half and twice the value end within 0.1 mm."""
 REGRESSION_STD = 0.010
-"""[m] Standard deviation of the hip centre about its regression from pelvis markers, each axis."""
+"""[m] Standard deviation of the hip centre about its regression from pelvis markers, each axis. Measured on a
+simulated dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value give 11.0 and 4.8 mm."""
 LUMBAR_RATIOS = {"female": (-0.289, 0.0, 0.172), "male": (-0.264, 0.0, 0.126)}
 """L5S1 from the middle of the ASIS in units of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
 LUMBAR_DEPTH_RATIO = 0.5
@@ -45,7 +47,8 @@ LUMBAR_DEPTH_RATIO = 0.5
 walks and squats, Reed's ratio of the ASIS distance puts it 2 to 4 cm in front of where trunks rotate about the
 pelvis."""
 LUMBAR_STD = np.array([0.015, 0.004, 0.010])
-"""[m]"""
+"""[m]. Measured on a simulated dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value give 8.9 and
+8.6 mm."""
 
 
 @dataclass

@@ -42,23 +42,31 @@ RESTARTS = (False, True)
 SAME_MINIMUM = 0.02
 """Relative difference in cost below which two starts ended in the same minimum; the first is kept."""
 STATIC_SPEED = 0.05
-"""[m/s] In a static trial most markers move slower than this half of the time."""
+"""[m/s] In a static trial most markers move slower than this half of the time. Measured on a simulated dance of 3 s,
+whose joint centres are 8.6 mm off: half and twice the value end within 0.1 mm."""
 SPEED_PERCENTILE = 90.0
 """[%] Percentile of the markers' speeds that is compared: a dance on both feet keeps many markers still, but not so
 many."""
 STATIC_WINDOW = 0.25
-"""[s] Positions are averaged over this time before their speed is computed, because camera noise alone is faster."""
+"""[s] Positions are averaged over this time before their speed is computed, because camera noise alone is faster.
+Measured on a simulated dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value end within 0.1 mm."""
 STATIC_STD = 0.004
-"""[m] Standard deviation of a marker about its location while standing, for all static frames together."""
+"""[m] Standard deviation of a marker about its location while standing, for all static frames together. Measured on a
+simulated dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value give 7.4 and 9.5 mm."""
 STATIC_FRAME_COUNT = 3
+"""Measured on a simulated dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value end within 0.1
+mm."""
 MOVING_STD = 0.007
 """[m] Standard deviation of a marker about its location in each frame of one moving recording, caused by skin motion.
-It follows the joints and repeats itself, so many moving recordings together count as two."""
+It follows the joints and repeats itself, so many moving recordings together count as two. Measured on a simulated
+dance of 3 s, whose joint centres are 8.6 mm off: half and twice the value give 6.9 and 9.7 mm."""
 MOVING_FRAME_COUNT = 24
-"""Frames selected from each moving recording."""
+"""Frames selected from each moving recording. Measured on a simulated dance of 3 s, whose joint centres are 8.6 mm
+off: half and twice the value give 9.5 and 8.2 mm."""
 FRAMES_AT_ONCE = 2**14
 MIN_SEEN_FRACTION = 0.6
-"""A selected frame shows at least this fraction of the most markers seen at once."""
+"""A selected frame shows at least this fraction of the most markers seen at once. Measured on a simulated dance of 3
+s, whose joint centres are 8.6 mm off: half and twice the value give 8.6 and 11.3 mm."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ VERB_MODULES: list[str] = [
     "centroidal",
     "moments",
     "find_load",
-    "report",
     "retarget",
     "dance",
     "check",

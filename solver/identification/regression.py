@@ -25,7 +25,8 @@ from .triangular import join_factors, scatter_columns, squared_residual, triangu
 from .weighted_equations import RANK_TOLERANCE, EquationsWithErrors, FullParameterForm
 
 WEIGHT_ITERATIONS = 2
-"""Weights follow from residuals and residuals from weights; two iterations determine them within a few per cent."""
+"""Weights follow from residuals and residuals from weights; two iterations determine them within a few per cent.
+Measured on a simulated robot, whose masses are 222 g off: half and twice the value give 223 and 222 g."""
 ROUNDING = 1e-6
 """Residual, as a fraction of the prior's largest one, that is attributed to rounding."""
 

@@ -12,7 +12,7 @@ from ..scene.checked_frame import SceneFoot, SceneFrame, SceneMargin
 from ..skeleton.rig import Rig
 
 DIGITS = 6
-"""Decimals in SI units: a micrometre is far below every tolerance."""
+"""Decimals in SI units. Derived: a micrometre, which is far below every tolerance."""
 FORCE_DIGITS = 3
 NEAR_COMFORT = 0.5
 """Comfort below which a link is shown as near a limit. The straight elbow of a standing person, 5 degrees from its

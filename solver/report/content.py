@@ -211,7 +211,5 @@ class Content:
         return np.nan if self.weighing is None else self.weighing.half_width
 
 
-CONTENT = FileKind(
-    Content, "exciting dance report", remedy="Specify the report.npz that identify wrote next to its report.html"
-)
-"""The file from which a page can be rendered again without the recordings."""
+CONTENT = FileKind(Content, "exciting dance report", remedy="Identify again")
+"""The file from which a cohort's page is made without identifying its subjects again."""

@@ -14,7 +14,7 @@ from .tables import finite_mean
 STYLES = dict(zip(("", *SIDES), ("identified", "identified", "prior")))
 """Class of the style sheet of a side's curve."""
 PERCENT = np.linspace(0.0, 100.0, 101)
-"""[%] Instants of a gait cycle at which curves are averaged."""
+"""[%] Instants of a gait cycle at which curves are averaged. By definition of the per cent of a gait cycle."""
 Table = tuple[Sequence[tuple[str, str]], np.ndarray, np.ndarray]
 """Names and units of C coordinates, values (N, C), NaN where unknown, and half the widths (N, C) of their bands."""
 

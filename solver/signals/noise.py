@@ -24,9 +24,11 @@ from .manifold import smooth_motion
 from .resampling import rate_of_grid, uniform_times
 
 ABOVE = 2.0
-"""Multiple of the filter's cut-off above which the motion counts as noise."""
+"""Multiple of the filter's cut-off above which the motion counts as noise. Measured on a simulated robot, whose masses
+are 222 g off: half and twice the value give the same within 0.5 g."""
 BELOW = 0.9
-"""Fraction of half the frame rate up to which it does: filters of camera software cut off there."""
+"""Fraction of half the frame rate up to which it does: filters of camera software cut off there. Measured on a
+simulated robot, whose masses are 222 g off: half and twice the value give 222 and 226 g."""
 BANDS = 4
 """Bands of that range, of which the one with the least power is used: filters and vibrations affect single bands."""
 SEGMENT = 64
@@ -38,7 +40,8 @@ LOWEST_CUTOFF = 3.5
 Hz) the mean error of masses was 0.41 kg both at 3.5 Hz and at 2 Hz, the largest error 0.91 and 1.17 times that of the
 tables."""
 AVERAGED = 4.0
-"""[s] Length of the segments whose spectra are averaged; shorter recordings are one segment."""
+"""[s] Length of the segments whose spectra are averaged; shorter recordings are one segment. Measured on a simulated
+robot, whose masses are 222 g off: half and twice the value give 222 and 223 g."""
 SMOOTHED = 1.0
 """[Hz] Band over which a spectrum is averaged."""
 ALIKE = 2.0

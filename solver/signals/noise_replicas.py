@@ -17,7 +17,7 @@ from ..values.motion import Motion
 REPLICAS = 4
 """Largest number of replicas of a motion: their mean effect must be more accurate than the equations it corrects."""
 REPLICA_SAMPLES = 4 * 12_000
-"""Frames of all replicas together, which limits their number: four of a minute at 200 frames per second."""
+"""Frames of all replicas together, which limits their number. Derived: four of a minute at 200 frames per second."""
 
 
 @dataclass(frozen=True, slots=True)

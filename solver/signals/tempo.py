@@ -11,11 +11,12 @@ from ..options.dances import SLOWEST_COUNT
 HOP, WINDOW, HIGHEST = 0.01, 0.04, 4000.0
 """[s, s, 1/s] Time between spectra, duration of each, and highest frequency, the same for every sampling rate."""
 SMOOTHING = np.hanning(7) / 3.0
-"""Weights of neighbouring spectra: 60 ms, so that drummers need not be exact and tones that beat are no onsets."""
+"""Weights of neighbouring spectra: 60 ms, so that drummers need not be exact and tones that beat are no onsets.
+Derived: their sum is 1."""
 SHORTEST, LONGEST = 12.0, 60.0
 """[s] Least duration of a sound that shows a tempo, and most that is read, from its middle."""
 LOUDNESS = 100.0
-"""Factor on relative magnitudes before their logarithm is taken: 40 dB below the loudest is nearly silent."""
+"""Factor on relative magnitudes before their logarithm is taken. Derived: 40 dB below the loudest is nearly silent."""
 MULTIPLES, PERIOD_STEP, PRECISION = 16, 5e-4, 0.05
 """Multiples of a period at which onsets must recur, relative step between the periods that are tried, and relative
 precision of a period before the doubled one refines it."""

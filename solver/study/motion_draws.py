@@ -23,8 +23,8 @@ DRAW_COUNT = 10
 """Number of draws of each cause; the standard deviation is known within a quarter. Derived: 1 / sqrt(2 (10 - 1)) =
 .24."""
 MAX_FRAMES = 4096
-"""Frames of a trial beyond which the motions of all draws need too much memory: twenty seconds at 200 frames a second.
-"""
+"""Frames of a trial beyond which the motions of all draws need too much memory. Derived: twenty seconds at 200 frames
+a second."""
 
 
 def draw_motions(

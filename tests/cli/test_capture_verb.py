@@ -41,7 +41,7 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
     assert main(["replay", str(tmp_path / "dance.npz"), "--port", port, "--speed", "2", "--progress", "none"]) == 0
     out, complaints = listening.communicate(timeout=60)
     assert listening.returncode == 0, complaints
-    assert "60 samples accepted; none lost" in out
+    assert "60 samples accepted" in out
     assert len(MOTION.read(tmp_path / "take" / "take.motion.npz")) == 60
 
 

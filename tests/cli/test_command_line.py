@@ -94,10 +94,9 @@ def test_identification_needs_forces(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_folder_without_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` and `report` with another folder end in one line that says which folder is needed."""
-    for words in (["compare", str(tmp_path), str(tmp_path / "walk.trc")], ["report", str(tmp_path)]):
-        assert main([*words, "--progress", "none"]) == 2
-        assert "is not the folder of a study. Give the folder that `identify --output` wrote" in capsys.readouterr().err
+    """`compare` with another folder ends in one line that says which folder is needed."""
+    assert main(["compare", str(tmp_path), str(tmp_path / "walk.trc"), "--progress", "none"]) == 2
+    assert "is not the folder of a study. Give the folder that `identify --output` wrote" in capsys.readouterr().err
 
 
 def test_a_file_of_another_type_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

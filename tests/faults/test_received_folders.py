@@ -39,7 +39,6 @@ from tests.tracking.test_retargeting import person, squat
 
 RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report", "study", "trial")
 READING = (
-    ("report", "{}", "--output", "{out}/page.html"),
     ("compare", "{}", "missing.trc"),
     ("centroidal", "{}", "--output", "{out}/momentum"),
     ("moments", "{}", "--output", "{out}/moments"),
@@ -339,26 +338,6 @@ def test_a_whole_run_stays_within_a_received_folder(
     kept = ("sub", "n" * 255, ".exciting_dance.part/journal.json")
     after = tree(received)
     assert [after[name] for name in kept] == [before[name] for name in kept]
-
-
-def test_the_folder_may_be_a_link_that_the_user_names(received: Path, tmp_path: Path) -> None:
-    """Results are read and written where the link leads; the link stays."""
-    link = tmp_path / "link"
-    link.symlink_to(received)
-    assert main(["report", str(link), "--title", "again", "--progress", "none"]) == 0
-    assert link.is_symlink()
-    assert "again" in (received / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_user_s_file_is_never_replaced(received: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page that the user edited, or a link that the user put in its place, is refused by name, and stays."""
-    assert main(["report", str(received), "--progress", "none"]) == 0
-    page = received / "report.html"
-    page.write_text("edited")
-    code, error = run(capsys, "report", str(received))
-    assert code == 2
-    assert "report.html: was created meanwhile and was kept; the results are in" in error
-    assert page.read_text() == "edited"
 
 
 @pytest.mark.parametrize("name", ["results", "a/b.c", "größer/x", "n" * 255, "10:30/x"])

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from solver.base.differences import differences
-from solver.base.errors import InputError
 from solver.base.so3 import to_matrix
 from solver.demo.examples import simulated_robot
 from solver.dynamics import com_trajectory, link_motions
@@ -49,14 +47,6 @@ def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.com, com_trajectory(rig, motion, other))
     assert np.abs(again.com - scene_motion(rig, motion).com).max() > 1e-3
     assert len(again) == 6
-
-
-def test_a_file_without_a_motion_is_refused(tmp_path: Path) -> None:
-    """A damaged and a missing file are named."""
-    (tmp_path / "damaged.npz").write_bytes(b"PK")
-    for name in ("damaged.npz", "missing.npz"):
-        with pytest.raises(InputError, match=name):
-            MOTION.read(tmp_path / name)
 
 
 def test_a_force_acts_at_its_centre_of_pressure() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from solver.base.differences import differences
 from solver.base.errors import InvalidValue, UnknownPreset
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe, Samples
 from solver.dance.authoring.timeline import schedule_from_strips
 from solver.dynamics import difference
 from solver.dynamics.coordinates import flat_rates, to_manifold
@@ -116,13 +114,6 @@ def test_repr_fits_three_lines(dance: AuthoredDance) -> None:
     assert dance.rig.name in second
     assert f"shrink {dance.checks.shrink:g}" in third
     assert max(map(len, (first, second, third))) <= 120
-
-
-def test_a_file_gives_back_the_same_dance(dance: AuthoredDance, tmp_path: Path) -> None:
-    """Writing and reading a dance changes no number."""
-    shown = dance.motion(20.0)
-    sampled = replace(dance, samples=Samples(shown.times, shown.q))
-    assert differences(AUTHORED_DANCE.read(AUTHORED_DANCE.write(tmp_path / "dance.json", sampled)), sampled) == ()
 
 
 def test_inconsistent_keys_are_refused(person: Rig, dance: AuthoredDance) -> None:
