@@ -105,7 +105,7 @@ FAULTS: dict[str, tuple[Change, bool, tuple[str, ...]]] = {
     "4 % crosstalk of one plate": (add_matrix({(1, 2): 0.04}, 0), True, ("crosstalk",)),
     "plates 2 degrees off level": (add_matrix({(0, 2): -LEAN, (2, 0): LEAN}), True, ("not level",)),
     "one plate reads 15 % too much": (add_matrix({(i, i): 0.15 for i in range(3)}, 0), False, ("gain",)),
-    "all plates read 5 % too much": (add_matrix({(i, i): 0.05 for i in range(3)}), True, ("gain", "from the stated")),
+    "all plates read 5 % too much": (add_matrix({(i, i): 0.05 for i in range(3)}), True, ("gain", "the plates read")),
     "fore-aft drift": (add_drift((3.0, 0.0, 0.0)), False, ("drift",)),
     "vertical drift": (add_drift((0.0, 0.0, 4.0)), False, ("drift",)),
     "lateral sign of one plate": (add_matrix({(1, 1): -2.0}, 0), True, ("reversed along y", "wrong sign")),

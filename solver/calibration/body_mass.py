@@ -26,8 +26,6 @@ UNVERIFIED_OFFSET_STD = 0.02
 """Standard deviation, in body weights, of the offset of plates that are never unloaded; real ones reached 5 %."""
 STATED_STD = 0.5
 """[kg] Standard deviation of the mass that a person states: bathroom scale, clothes, time of day."""
-STATED_TOLERANCE = 0.03
-"""Plates further from a stated mass than this fraction cause a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
 
     Args:
         evidence: see `collect_mass_evidence`.
-        stated: [kg] given by the user: the mass. Plates that differ from it by more than `STATED_TOLERANCE` cause a
-            warning.
+        stated: [kg] given by the user: the mass.
 
     Raises:
         InvalidValue: no trial has a counted interval that is long enough.
@@ -109,11 +106,6 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
         warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
     groups = [MassGroup(tuple(trial.name for trial in own), *_combine(own), True) for own in [verified] if own]
     groups += [MassGroup(tuple(trial.name for trial in own), *_combine(own), False) for own in clusters]
-    warnings += _warn_of_outliers(verified, mass)
-    for group in groups if stated is not None else ():
-        share = 100.0 * (group.apparent_mass / mass - 1.0)
-        if abs(share) > 100.0 * STATED_TOLERANCE:
-            warnings.append(f"{list_names(group.trials)}: the plates read {share:+.1f} % from the stated {mass:g} kg")
     return MassEstimate(mass, std, tuple(groups), trials, tuple(warnings))
 
 
@@ -155,16 +147,6 @@ def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
         else:
             groups.append([trial])
     return groups
-
-
-def _warn_of_outliers(trials: Sequence[TrialMass], mass: float) -> list[str]:
-    return [
-        f"{trial.name} reads {value:.1f} ± {TWO_SIDED_STDS * std:.1f} kg, {100 * (value / mass - 1):+.1f} % from the "
-        "mass of all trials"
-        for trial in trials
-        for value, std in [_correct_offset(trial)]
-        if abs(value - mass) > max(AGREEMENT_TOLERANCE * mass, std)
-    ]
 
 
 __all__ = [

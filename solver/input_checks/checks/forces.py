@@ -1,4 +1,4 @@
-"""Forces: each plate pushes up, no load is counted twice, loads act where the body is, and at rest they carry it."""
+"""Forces: each plate pushes up, no load is counted twice, and loads act where the body is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from ...formats.axes_and_units import MIN_MARKERS_FOR_EXTENT
 from ...formats.c3d_plates import CONTACT_FORCE
 from ...formats.wrench_checks import LOADED_FRACTION, spread
-from ...skeleton.rig import GRAVITY
-from ...values.motion import Markers
 from ...values.wrenches import Wrenches
 from ..check_definition import InputCheck, InputProblem, InputToCheck
 
@@ -29,11 +27,6 @@ same recordings, where .2 gives the same distances within 2 cm."""
 MAX_DISTANCE, MAX_DISTANCE_OF_FEW = 0.3, 0.5
 """[m] Largest median distance of a plate's centre of pressure from the nearest low marker; the second, of few markers,
 which may be far above the feet. Chosen on the same recordings: .07 m or less, .1 m with clusters on the shanks only."""
-STILL_TIME, STILL = 0.2, 0.01
-"""[s] and [m]: at rest no marker moves farther within this time; walking feet rest, but not the other markers."""
-MASS_RATIO = 3.0
-"""Largest ratio of the weight at rest to that of the body; units differ by more (pounds 4.4, kilograms 9.8),
-measured on a real sprint whose steps carry up to 2.5 weights."""
 
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:
@@ -48,7 +41,6 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
         _find_pulling(inputs, vertical, loaded)
         or _find_repeated(wrenches, loaded)
         or _find_distant(inputs, wrenches, loaded)
-        or _compare_weight(inputs, wrenches.times, vertical.sum(axis=1))
     )
 
 
@@ -117,32 +109,8 @@ def _find_distant(inputs: InputToCheck, wrenches: Wrenches, loaded: np.ndarray) 
     return None
 
 
-def _compare_weight(inputs: InputToCheck, times: np.ndarray, total: np.ndarray) -> InputProblem | None:
-    """At rest the plates carry the body."""
-    markers, rig = inputs.recording.markers, inputs.rig
-    if markers is None or rig is None:
-        return None
-    at_rest = _find_rest(markers, np.searchsorted(markers.times, times).clip(0, len(markers) - 1))
-    carried = total[at_rest & (total > CONTACT_FORCE)]
-    mass = float(np.median(carried)) / GRAVITY if len(carried) > MIN_SAMPLES else 0.0
-    if not mass or mass < MASS_RATIO * rig.prior.total_mass:
-        return None
-    text = f"at rest the plates carry {mass:.3g} kg, but {rig.name} weighs {rig.prior.total_mass:.3g} kg"
-    return InputProblem(text, "Export the forces in newtons, each plate once")
-
-
-def _find_rest(markers: Markers, frames: np.ndarray) -> np.ndarray:
-    """(n,) True for frames (n,) after which no marker moves farther than `STILL` within `STILL_TIME`."""
-    step = max(1, round(STILL_TIME * markers.rate)) if len(markers) > 1 else 1
-    after = np.minimum(frames + step, len(markers) - 1)
-    moved = np.linalg.norm(markers.positions[after] - markers.positions[frames], axis=2)
-    known = np.isfinite(moved)
-    still = np.where(known, moved, 0.0).max(axis=1, initial=0.0) < STILL
-    return still & known.any(axis=1) & (after == frames + step)
-
-
 FORCES = InputCheck(
     name="forces",
-    measures="sign, place and sum of the loads of plates against the markers and the body",
+    measures="sign and place of the loads of plates against the markers and the body",
     measure=_measure,
 )

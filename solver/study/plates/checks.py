@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.arrays import true_runs
 from ...base.errors import InvalidValue
 from ...dynamics import predicted_wrench
 from ...options.plates import FROZEN, LAG, MASS, MISMATCH, PlateOptions
@@ -19,17 +18,16 @@ from .finding import UNKNOWN_INTERVAL, Action, Finding
 from .frozen_samples import (
     find_constant_points,
     find_dropouts,
-    find_frozen_intervals,
+    find_frozen_samples,
     find_repeated_forces,
     find_repeated_markers,
     find_saturated_samples,
     find_unloaded_offsets,
-    report_frozen_samples,
-    report_lost_samples,
+    report_samples,
 )
 from .hypotheses import compute_mean_residual
 from .joint_readings import find_joint_reading
-from .mismatch import MAX_LAG, check_copies, check_mismatch, find_lag, search_time_offsets
+from .mismatch import MAX_LAG, check_mismatch, find_lag, search_time_offsets
 from .trial_wrenches import ForceMotionPair
 
 
@@ -79,8 +77,6 @@ def check_recordings(
         if item.name in motions and (cause := find_joint_reading(rig, motions[item.name], prior, item)) is not None
     }
     found = check_mismatch(pairs, mass, preset.cutoff, options.only_reports(MISMATCH), joint_causes)
-    residuals = {item.name: compute_mean_residual(item, mass) for item in pairs}
-    found += check_copies(recorded, residuals, options.only_reports(MISMATCH))
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}
     if recorded and len(left_out) == len(recorded):
         reasons = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
@@ -105,37 +101,31 @@ def _remove_bad_samples(
     assert trial.recorded_wrenches is not None
     original = recorded = trial.recorded_wrenches
     times = recorded.times
-    repeated = find_repeated_forces(recorded, mass)
-    if spans := find_frozen_intervals(repeated, times, predicted[:, :3], trial.motion.times, mass):
-        ends = [(float(times[start]), float(times[stop - 1])) for start, stop in spans]
-        findings.append(report_frozen_samples(trial.name, ends, "forces", "markers", overridden))
-        recorded = _without(recorded, _is_within(times, ends)[:, None])
+    frozen = find_frozen_samples(
+        find_repeated_forces(recorded, mass), times, predicted[:, :3], trial.motion.times, mass
+    )
+    done = Action.LEFT_OUT.unless(overridden)
     for lost, what in (
-        (find_dropouts(recorded, mass), "read nothing between two samples under load: samples were lost"),
-        (find_saturated_samples(recorded), "are saturated: they stay at their largest force"),
+        (np.tile(frozen[:, None], len(recorded.frames)), "forces are frozen while the markers change"),
+        (find_dropouts(recorded, mass), "forces are zero between two samples under load: samples were lost"),
+        (find_saturated_samples(recorded), "forces are saturated: they stay at their largest value"),
     ):
-        if not lost.any():
-            continue
-        step = 1.0 / recorded.rate
-        plates = {
-            name: [(float(times[start]), float(times[stop - 1] + step)) for start, stop in true_runs(own)]
-            for name, own in zip(recorded.frames, lost.T)
-            if own.any()
-        }
-        findings.append(report_lost_samples(trial.name, plates, what, overridden))
-        recorded = _without(recorded, lost)
+        if lost.any():
+            names = ", ".join(name for name, own in zip(recorded.frames, lost.T) if own.any())
+            findings.append(report_samples(trial.name, times, lost.any(axis=1), f"the {what} ({names})", done))
+            recorded = _without(recorded, lost)
     if (constant := find_constant_points(recorded, mass)).any():
         names = ", ".join(name for name, own in zip(recorded.frames, constant) if own)
         text = f"the centre of pressure of {names} is constant while the force changes: the moments are not used"
-        done = Action.LEFT_OUT.unless(overridden)
         findings.append(Finding(FROZEN, (trial.name,), np.nan, UNKNOWN_INTERVAL, "", done, text))
         recorded = recorded.without_axes((3, 4, 5))
     if markers is not None:
-        repeated = find_repeated_markers(markers)
-        if spans := find_frozen_intervals(repeated, markers.times, original.total[:, :3], times, mass):
-            ends = [(float(markers.times[start]), float(markers.times[stop - 1])) for start, stop in spans]
-            findings.append(report_frozen_samples(trial.name, ends, "markers", "forces", overridden))
-            usable = usable & ~_is_within(trial.motion.times, ends)
+        still = find_repeated_markers(markers)
+        still = find_frozen_samples(still, markers.times, original.total[:, :3], times, mass)
+        if still.any():
+            what = "the markers are frozen while the forces change"
+            findings.append(report_samples(trial.name, markers.times, still, what, done))
+            usable = usable & (np.interp(trial.motion.times, markers.times, still) == 0.0)
     if overridden:
         recorded, usable = original, trial.is_usable
     if (offsets := find_unloaded_offsets(recorded, mass)).any():
@@ -152,10 +142,3 @@ def _remove_bad_samples(
 def _without(wrenches: Wrenches, lost: np.ndarray) -> Wrenches:
     """The wrenches with NaN in lost samples (N, K) or (N, 1)."""
     return replace(wrenches, values=wrenches.map(lambda values, own: np.where(lost[own, :, None], np.nan, values)))
-
-
-def _is_within(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.ndarray:
-    inside = np.zeros(len(times), bool)
-    for start, stop in spans:
-        inside |= (times >= start) & (times <= stop)
-    return inside

@@ -13,10 +13,6 @@ from ...base.errors import InvalidValue
 from ...options.plates import FINDINGS
 from ...signals.pooling import TWO_SIDED_STDS
 
-CERTAIN_STDS = 3.0
-"""Number of standard deviations beyond which a finding is certain; nothing is corrected for less. Derived: 0.3 % of
-normal errors are larger."""
-
 
 class Action(Enum):
     """What was done about a finding."""

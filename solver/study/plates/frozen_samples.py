@@ -5,7 +5,7 @@ Plates under a person and markers always have noise. Samples that repeat exactly
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from scipy.ndimage import binary_opening
@@ -38,6 +38,8 @@ matter, and the largest noise of an unloaded plate. Chosen on three walks over p
 and six people's trials."""
 MOST_IDLE = 10_000
 """Samples of an unloaded plate whose median is its offset. Chosen on six people's trials, of which none has more."""
+MAX_SHOWN = 3
+"""Largest number of intervals that a finding lists. By definition."""
 MAX_DROPOUT = 0.2
 """[s] Longest dropout: a plate that reads nothing for longer may really be unloaded."""
 
@@ -82,21 +84,6 @@ def find_unloaded_offsets(wrenches: Wrenches, mass: float) -> np.ndarray:
     return result
 
 
-def report_lost_samples(
-    trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], what: str, overridden: bool
-) -> Finding:
-    """The finding of plates whose samples are lost for a reason in words, each over spans (from, to) [s]."""
-    spans = [span for own in plates.values() for span in own]
-    seconds = sum(stop - start for start, stop in spans)
-    listed = "; ".join(
-        f"{name!r} " + ", ".join(f"{start:.3f} to {stop:.3f} s" for start, stop in own[:3]) + " ..." * (len(own) > 3)
-        for name, own in plates.items()
-    )
-    times = "once" if len(spans) == 1 else f"{len(spans)} times"
-    text = f"the plates {what} {times}, {1e3 * seconds:.0f} ms in all ({listed})"
-    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
-
-
 def find_saturated_samples(wrenches: Wrenches) -> np.ndarray:
     """(K, P) True in samples of a plate at its largest vertical force, if it stays there: its range has ended."""
     peaks = [np.nanmax(wrenches.values[own, :, 2], axis=0, initial=LEAST_LOAD) for own in iterate_slices(len(wrenches))]
@@ -126,29 +113,27 @@ def find_repeated_markers(markers: Markers) -> np.ndarray:
     return _keep_long(_find_still(markers.positions, lambda positions: positions, SAME_POSITION), markers.rate)
 
 
-def find_frozen_intervals(
+def find_frozen_samples(
     still: np.ndarray, times: np.ndarray, other: np.ndarray, other_times: np.ndarray, mass: float
-) -> list[tuple[int, int]]:
-    """Intervals (start, stop) of repeated samples during which the other side's force (M, 3) [N] changes."""
-    found = []
+) -> np.ndarray:
+    """(K,) True in samples at these times that repeat while the other side's force (M, 3) [N] changes."""
+    found = np.zeros(len(still), bool)
     for start, stop in true_runs(still):
         inside = (other_times >= times[start]) & (other_times <= times[stop - 1])
         force = other[inside]
         force = force[np.isfinite(force).all(axis=1)]
-        if len(force) > 1 and np.ptp(force, axis=0).max() > MIN_FORCE_CHANGE * mass * GRAVITY:
-            found.append((start, stop))
+        found[start:stop] = len(force) > 1 and np.ptp(force, axis=0).max() > MIN_FORCE_CHANGE * mass * GRAVITY
     return found
 
 
-def report_frozen_samples(
-    trial: str, spans: list[tuple[float, float]], what: str, other: str, overridden: bool
-) -> Finding:
-    """The finding of samples that are frozen over spans (from, to) [s] while the other side changes."""
+def report_samples(trial: str, times: np.ndarray, lost: np.ndarray, text: str, done: Action) -> Finding:
+    """The finding of samples (K,) that are lost for a reason in words."""
+    step = float(np.median(np.diff(times)))
+    spans = [(float(times[start]), float(times[stop - 1]) + step) for start, stop in true_runs(lost)]
     seconds = sum(stop - start for start, stop in spans)
-    listed = ", ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in spans[:3]) + (" ..." if len(spans) > 3 else "")
-    text = f"the {what} are frozen for {seconds:.2f} s ({listed}) while the {other} change: "
-    text += "samples were lost and filled in"
-    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
+    listed = ", ".join(f"{start:.3f} to {stop:.3f} s" for start, stop in spans[:MAX_SHOWN])
+    text = f"{text}, for {seconds:.2f} s in all ({listed}{' ...' * (len(spans) > MAX_SHOWN)})"
+    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
 
 
 def _find_still(values: np.ndarray, part: Callable[[np.ndarray], np.ndarray], least: float) -> np.ndarray:

@@ -6,7 +6,6 @@ Forces that push more than the motion allows cannot belong to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
@@ -282,39 +281,3 @@ def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
 def _describe_time_offset(seconds: float) -> str:
     word = "late" if seconds > 0.0 else "early"
     return f"the forces are {abs(seconds):.2f} s too {word}; export both with one clock"
-
-
-MIN_EQUAL_FRACTION = 0.9
-"""Fraction of equal loaded samples, from the start of both, above which forces are copies: no two steps are equal."""
-
-
-def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float], overridden: bool) -> list[Finding]:
-    """Find trials with the same forces as another trial whose motion the forces fit better.
-
-    Args:
-        forces: as recorded, by trial.
-        residuals: mean squared residual with the trial's motion, by trial.
-        overridden: True: leave no trial out.
-    """
-    found = []
-    for pair in combinations(forces, 2):
-        right, wrong = sorted(pair, key=lambda name: residuals[name])
-        share = _equal_fraction(forces[right], forces[wrong])
-        if (
-            share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]
-        ):  # one recording given twice is no finding
-            text = f"the forces are exactly those of {right}, which they fit better; specify the right file"
-            found.append(
-                Finding(MISMATCH, (wrong,), share, UNKNOWN_INTERVAL, "", Action.LEFT_OUT.unless(overridden), text)
-            )
-    return found
-
-
-def _equal_fraction(one: Wrenches, two: Wrenches) -> float:
-    """Fraction of the samples loaded in both, counted from their starts, that are exactly equal."""
-    if one.frames != two.frames:
-        return 0.0
-    count = min(len(one), len(two))
-    loaded = (one.loaded[:count] & two.loaded[:count]).any(axis=1)
-    same = one.part(0, count).map(lambda values, own: (values == two.values[own])[:, :, :3].all(axis=(1, 2))) > 0.0
-    return float(same[loaded].mean()) if loaded.any() else 0.0

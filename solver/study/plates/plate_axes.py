@@ -14,7 +14,7 @@ reduce them by chance. A trial is therefore decisive only if
 A trial that is not decisive is used if another one on the same plates is decisive for the same rotation.
 
 Measured: none of 18 trials of eight recordings counts as rotated, and two of 360 variants with other faults (rates,
-tilts, delays). Plates rotated in every trial are found in 50 of 54 trials (all plates) and 92 of 111 (one of several);
+tilts, delays). Plates rotated in every trial are found in 51 of 54 trials (all plates) and 97 of 111 (one of several);
 most of the missed ones are standing, squats or sitting down. `benchmarks.figures.turned` prints the table.
 """
 
@@ -25,10 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...signals.hypotheses import HypothesisScore
-from ...signals.pooling import LEAST_BLOCKS, blocks_of
+from ...signals.hypotheses import HypothesisScore, compare_residuals
 from ...skeleton.rig import GRAVITY
-from .finding import CERTAIN_STDS
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, PlateForces
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 
@@ -78,7 +76,7 @@ class _LoadedFrames:
         force, centre_of_pressure: (n, K, 3) force [N] and centre of pressure [m].
         needed: (n, 6) predicted wrench about ``root`` (n, 3).
         has_moments: whether moments were measured.
-        block: (n,) number of the block of time.
+        times: (n,) [s].
     """
 
     names: tuple[str, ...]
@@ -87,7 +85,12 @@ class _LoadedFrames:
     needed: np.ndarray
     root_positions: np.ndarray
     has_moments: bool
-    block: np.ndarray
+    times: np.ndarray
+
+    def compare(self, before: np.ndarray, after: np.ndarray) -> HypothesisScore:
+        """Compare squared residuals (n,) after a rotation with those before."""
+        every = np.ones(len(self.times), bool)
+        return compare_residuals(self.times, (before, every), (after, every), MIN_IMPROVEMENT**2)
 
     @property
     def variation(self) -> np.ndarray:
@@ -166,7 +169,7 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
         if places and not loaded.has_moments:
             continue
         squared = loaded.squared_residuals(level, places, weight)
-        evaluation = _evaluate_blocks(as_it_is.sum(axis=0), squared.sum(axis=0), loaded.block)
+        evaluation = loaded.compare(as_it_is.sum(axis=0), squared.sum(axis=0))
         which = tuple(bool((own != same).any()) for own in level)
         if which not in best or evaluation.ratio < best[which][0].ratio:
             best[which] = evaluation, text, level, squared
@@ -174,12 +177,12 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
     evaluation, text, level, squared = best.pop(which)
     if not evaluation.is_certain:
         return None
-    is_decisive = _evaluate_blocks(as_it_is[0], squared[0], loaded.block).is_certain
+    is_decisive = loaded.compare(as_it_is[0], squared[0]).is_certain
     variation = np.minimum(loaded.variation / weight**2, MAX_RESIDUAL**2)
     is_decisive &= bool(squared[0].mean() < (1.0 - MIN_EXPLAINED_VARIANCE) * variation.mean())
     if not all(which):
         others = min(best.values(), key=lambda other: other[0].ratio)[3]
-        is_decisive &= _evaluate_blocks(others.sum(axis=0), squared.sum(axis=0), loaded.block).is_certain
+        is_decisive &= loaded.compare(others.sum(axis=0), squared.sum(axis=0)).is_certain
     rows = {name: tuple(map(tuple, own.tolist())) for name, own, changed in zip(loaded.names, level, which) if changed}
     return PlateRotation(text, evaluation, rows, is_decisive)
 
@@ -223,9 +226,6 @@ def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames
     if used.sum() < MIN_FRAMES:
         return None
     thin = max(int(used.sum()) // MAX_FRAMES, 1)
-    block = np.zeros(len(used), int)
-    for number, frames in enumerate(blocks_of(item.times, used)):
-        block[frames] = number
     frames = np.flatnonzero(used)[::thin]
     carries = forces.force[frames, :, 2].max(axis=0) > LOADED_FRACTION * weight
     return _LoadedFrames(
@@ -235,19 +235,5 @@ def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames
         item.predicted[frames],
         item.root_positions[frames],
         bool(measured[frames][:, 3:5].all()),
-        block[frames],
-    )
-
-
-def _evaluate_blocks(before: np.ndarray, after: np.ndarray, block: np.ndarray) -> HypothesisScore:
-    """Compare the squared residuals (n,) after a rotation with those before, by blocks (n,) of time."""
-    count = int(block.max()) + 1
-    if count < LEAST_BLOCKS or not before.sum() > 0.0:
-        return HypothesisScore(np.inf, np.inf, -np.inf, False)
-    share = float(after.sum() / before.sum())
-    rest = np.bincount(block, after - share * before, minlength=count)
-    std = float(np.sqrt(count / (count - 1) * np.sum((rest - rest.mean()) ** 2)) / before.sum())
-    worth = float(before.mean() - after.mean()) > MIN_IMPROVEMENT**2
-    return HypothesisScore(
-        share, std, -len(before) * float(np.log(max(share, 1e-12))), worth and share + CERTAIN_STDS * std < 1.0
+        item.times[frames],
     )

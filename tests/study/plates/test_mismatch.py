@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.options.plates import MISMATCH
 from solver.signals import GRAVITY
 from solver.study.plates.finding import Action
-from solver.study.plates.mismatch import check_copies, check_mismatch, find_lag, search_time_offsets
+from solver.study.plates.mismatch import check_mismatch, find_lag, search_time_offsets
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.values.wrenches import Wrenches
 
@@ -94,12 +93,8 @@ def test_a_hypothesis_that_leaves_impossible_forces_is_rejected() -> None:
 
 
 def test_a_file_that_is_used_twice_is_found() -> None:
-    """Of two trials with exactly the same forces, the one whose motion they fit less is left out."""
-    one, other = plate(vertical(0.9)), plate(vertical(1.7))
-    found = check_copies(
-        {"right": one, "wrong": one, "other": other}, {"right": 0.1, "wrong": 0.2, "other": 0.1}, False
-    )
-    assert [(finding.kind, finding.trials, finding.done) for finding in found] == [
-        (MISMATCH, ("wrong",), Action.LEFT_OUT)
+    """Of two trials with exactly the same forces, the one whose motion they do not fit is left out."""
+    items = [pair("right", vertical(0.9), vertical(0.9)), pair("wrong", vertical(1.7), vertical(0.9))]
+    assert [(finding.trials, finding.done) for finding in check_mismatch(items, MASS, CUTOFF, False)] == [
+        (("wrong",), Action.LEFT_OUT)
     ]
-    assert check_copies({"right": one, "again": one}, {"right": 0.1, "again": 0.1}, False) == []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.calibration.body_mass import MassEstimate
+from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.trial_mass import TrialMass
 from solver.study.plates.finding import Action
-from solver.study.plates.plausibility import check_mass, check_readings
+from solver.study.plates.plausibility import check_mass, check_readings, report_readings
 from solver.study.rough_mass import MassReading
 
 
@@ -40,3 +40,11 @@ def test_a_handrail_in_one_trial_refuses_no_other() -> None:
         assert (found.trials, found.done) == (("rail",), Action.LEFT_OUT)
     with pytest.raises(InvalidValue, match="contradict every plate"):
         check_mass(MassEstimate(80.0, 0.5, (), trials, ()), 80.0, None, False)
+
+
+def test_readings_far_from_the_mass_are_reported() -> None:
+    """Plates that read 2 % less than the stated mass are silent, 6 % less are warned of; the mass is never replaced."""
+    groups = tuple(MassGroup((name,), mass, 0.1, True) for name, mass in (("near", 62.3), ("far", 59.7)))
+    found = report_readings(MassEstimate(63.5, 0.5, groups, (), ()))
+    assert [finding.done.is_silent for finding in found] == [True, False]
+    assert "59.7 kg for 63.5 kg" in found[1].text
