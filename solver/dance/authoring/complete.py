@@ -19,7 +19,7 @@ from ...options.authoring import CompleteOptions, RepairOptions
 from ...scene.summary import Status
 from ...values.motion import Motion
 from .authored_dance import AuthoredDance
-from .exciting_postures import PostureBlend, PostureSampling, find_exciting_postures
+from .exciting_postures import PostureBlend, find_exciting_postures
 from .gap_filling import FilledGap, Gap, GapFiller, find_gaps
 from .repair import REPAIRED, STATUSES, UNCHANGED, KeyConflict, MoveSizes, RepairedDance
 
@@ -124,9 +124,8 @@ def complete(
     reaches: dict[float, PostureBlend] = {}
     notes: list[str] = []
     if not options.interpolate:
-        drawing = PostureSampling(options.pool, options.starts, options.seed)
         reaches, notes = find_exciting_postures(
-            keyed, calm, filler.checks, drawing, PartialProgress(progress, 0.0, 0.5)
+            keyed, calm, filler.checks, options, PartialProgress(progress, 0.0, 0.5)
         )
     done, calmly = [], []
     for place, gap in enumerate(gaps):

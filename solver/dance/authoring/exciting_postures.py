@@ -16,6 +16,7 @@ from ...dynamics.coordinates import to_flat
 from ...feasibility import CheckOptions
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import link_weights
+from ...options.authoring import CompleteOptions
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
 from ...values.person import SIDES
@@ -24,21 +25,6 @@ from .authored_dance import AuthoredDance, Keyframe
 
 SAME_POSTURE = 1e-4
 """Consecutive keys whose configurations differ by less are one posture that is held."""
-
-
-@dataclass(frozen=True, slots=True)
-class PostureSampling:
-    """How postures are drawn and chosen.
-
-    Attributes:
-        pool: feasible postures drawn for each stance.
-        starts: of the choice among them.
-        seed: of the draws.
-    """
-
-    pool: int
-    starts: int
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +54,7 @@ def find_exciting_postures(
     keyed: AuthoredDance,
     interpolated: Mapping[float, np.ndarray],
     checks: CheckOptions,
-    sampling: PostureSampling,
+    options: CompleteOptions,
     progress: Progress,
 ) -> tuple[dict[float, PostureBlend], list[str]]:
     """The exciting posture of each free key by its time, and a note for each key without one.
@@ -77,7 +63,7 @@ def find_exciting_postures(
         keyed: the dance.
         interpolated: interpolated configuration (nq,) of each free key, by its time [s].
         checks: that a posture must pass.
-        sampling: of the postures.
+        options: how postures are drawn and chosen.
         progress: receives the progress.
     """
     legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, sampling_factor=1.0)
@@ -91,7 +77,7 @@ def find_exciting_postures(
         own = [postures[k] for k in np.flatnonzero(phases == number)]
         try:
             result |= _assign_exciting_postures(
-                legged, checker, keyed.schedule.phases[number], own, interpolated, sampling
+                legged, checker, keyed.schedule.phases[number], own, interpolated, options
             )
         except InvalidValue as error:
             notes += [f"{key} is filled by interpolation: {error}" for keys in own for key in keys]
@@ -119,7 +105,7 @@ def _assign_exciting_postures(
     phase: Phase,
     postures: Sequence[Sequence[Keyframe]],
     interpolated: Mapping[float, np.ndarray],
-    sampling: PostureSampling,
+    options: CompleteOptions,
 ) -> dict[float, PostureBlend]:
     """Exciting postures of one contact phase, each assigned to the key nearest to it."""
     if phase.airborne:
@@ -139,10 +125,10 @@ def _assign_exciting_postures(
     if not good[0]:
         raise InvalidValue("the legs do not reach from there")
     structure = base_parameters(rig)
-    wanted = max(sampling.pool, 2 * len(postures))
-    pool = draw_posture_pool(legged, checker, footing, home[0], structure, DrawOptions(wanted, sampling.seed))
+    wanted = max(options.pool, 2 * len(postures))
+    pool = draw_posture_pool(legged, checker, footing, home[0], structure, DrawOptions(wanted, options.seed))
     count = min(len(postures), len(pool.y))
-    chosen = choose_postures([pool], [count], structure, link_weights(rig), sampling.seed, sampling.starts)[0][0]
+    chosen = choose_postures([pool], [count], structure, link_weights(rig), options.seed, options.starts)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     result = {}
     for row, column in zip(*linear_sum_assignment(far)):

@@ -56,11 +56,8 @@ STEPS = (
     ("over left", "left", "left", ("lift the right foot", "put the right foot down")),
     ("over right", "right", "right", ("lift the left foot", "put the left foot down")),
     ("over left", "right_forward", "left", ("right foot forward", "right foot back")),
-    ("left", "right_forward", "left", ("put the right foot forward", "lift the right foot")),
 )
 """Two standing postures, the stance between them, and the names of the steps there and back."""
-SHORTCUT = {"left", "right_forward"}
-"""Standing postures joined by a step that not every ankle allows, and by a longer path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +144,7 @@ class StepPlanner:
             here = queue.popleft()
             for a, b, *_ in STEPS:
                 there = b if a == here else a
-                if here in (a, b) and there not in came and self._is_possible(here, there):
+                if here in (a, b) and there not in came:
                     came[there] = here
                     queue.append(there)
         result = [last]
@@ -223,24 +220,11 @@ class StepPlanner:
             segment, trouble = self._planner.plan_straight(name, *ends, footing, "step", lift)
             if segment is None:
                 continue
-            # a foot that cannot reach the required clearance steps as high as it can, and a note says so, unless there
-            # is another path
+            # a foot that cannot reach the required clearance steps as high as it can, and a note says so
             if low := self._planner.describe_low_foot(segment, footing):
-                if {first, second} == SHORTCUT:
-                    raise InvalidValue(f"{name}: {low}")
                 self.notes.append(f"{name}: {low}")
             return segment
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its stance: {trouble}")
-
-    def _is_possible(self, first: str, second: str) -> bool:
-        """Whether a step is feasible, if there is a longer path without it; otherwise True."""
-        if {first, second} != SHORTCUT:
-            return True
-        try:
-            self.plan_step(first, second)
-        except InvalidValue:
-            return False
-        return True
 
     def shift_weight(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """The posture (D,) on both feet, nearest to y (D,), whose centre of mass is above goal (2,) [m].

@@ -33,11 +33,11 @@ def footwork() -> StepPlanner:
     return StepPlanner(PLANNER)
 
 
-def test_a_round_through_all_stances_takes_eight_steps(footwork: StepPlanner) -> None:
-    """Eight steps pass through all four foot configurations, one of them a shift from foot to foot."""
+def test_a_round_through_all_stances_takes_nine_steps(footwork: StepPlanner) -> None:
+    """Nine steps pass through all four foot configurations, one of them a shift from foot to foot."""
     ways = [footwork.find_path(a, b) for a, b in zip(CONFIGURATION_ORDER, [*CONFIGURATION_ORDER[1:], "both"])]
     steps = [pair for way in ways for pair in itertools.pairwise(way)]
-    assert len(steps) == 8
+    assert len(steps) == 9
     known = {frozenset(step[:2]) for step in STEPS}
     assert all(frozenset(pair) in known for pair in steps)
 
@@ -86,7 +86,7 @@ def test_a_hand_avoids_the_knee_of_a_step(tmp_path: Path) -> None:
 
 
 def test_an_infeasible_step_is_searched_once() -> None:
-    """Whether a shortcut is feasible is needed for every path; a second query costs no search."""
+    """A second query for a step that is not feasible costs no search."""
     narrow = build_transition_planner(
         human(1.7, 65.0, "female"), human_options(checks=DANCE_CHECKS.changed(shrink=0.985))
     )
