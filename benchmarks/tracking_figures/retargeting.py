@@ -16,6 +16,7 @@ from solver.character.rig import build_character_rig
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
 from solver.dynamics.coordinates import joint_coordinates
+from solver.dynamics.mechanics import Mechanics
 from solver.feasibility import check_motion
 from solver.formats.recording import read_recording
 from solver.options.authoring import RepairOptions, RetargetOptions
@@ -146,7 +147,7 @@ def _walk(name: str, clip: str, walker: Performer | None, rig: Rig | None) -> li
         slid = 100.0 * float((sole_depths_and_speeds(balanced)[1] > FAST).mean())
     if walker is not None and rig is not None and person:
         paced = balance_motion(kept, replace(options, keep_timing=True, allow_collisions=True), CHECKS)
-        com = [OverlapFinder(way, CHECKS).com_positions(way.poses) for way in (kept, paced)]
+        com = [Mechanics(rig).compute_coms(way.motion.q)[:, :2] for way in (kept, paced)]
         moved = 1e3 * float(np.sqrt(((com[1] - com[0])[12:-12] ** 2).sum(axis=1).mean()))
     what, real = f"{name} walks, recorded pace", f"real, {clip}"
     pace = {PERSON: at_most(1.05), "G1": at_most(1.2)}.get(name)

@@ -14,6 +14,8 @@ from ..skeleton.rig import ROOT_NV, Rig
 MIN_LOAD = 0.01
 """Smallest vertical force, over the weight, with which a zero-moment point is computed."""
 
+TURNING = slice(5, 13)
+"""Of `cone_rows`."""
 HORIZONTAL_TOLERANCE = 1e-3
 """An axis with a smaller vertical component is horizontal."""
 
@@ -171,15 +173,23 @@ def yaw_margins_by_side(
         friction: mu of Coulomb's cone.
         weight: [N].
     """
-    moment = loads[:, :, 3:] - np.cross(centres, loads[:, :, :3])
-    # frames n, patches f, world directions i, a patch's own axes a
-    flat = np.einsum("nfi,fai->nfa", loads[:, :, :2], axes)
-    tilt = np.einsum("nfi,fai->nfa", moment[:, :, :2], axes)
-    x, y, mu = half_sizes[:, 0], half_sizes[:, 1], friction / np.sqrt(2.0)
-    most = mu * (x + y) * loads[:, :, 2]
-    sides = [
-        most - turn * moment[:, :, 2] - one * (y * flat[..., 0] + turn * mu * tilt[..., 0])
-        - other * (x * flat[..., 1] + turn * mu * tilt[..., 1])
-        for turn, one, other in product((1.0, -1.0), repeat=3)
-    ]  # fmt: skip
-    return np.concatenate(sides, axis=1) / np.tile(weight * (x + y), len(sides))
+    about = np.concatenate([loads[:, :, :3], loads[:, :, 3:] - np.cross(centres, loads[:, :, :3])], axis=2)
+    rows = [
+        cone_rows(own, halves, friction)[TURNING] / (weight * halves.sum()) for own, halves in zip(axes, half_sizes)
+    ]
+    return np.einsum("fki,nfi->nkf", np.array(rows), about).reshape(len(loads), -1)
+
+
+def cone_rows(axes: np.ndarray, half_lengths: np.ndarray, friction: float) -> np.ndarray:
+    """(13, 6) times a wrench about the centre of a patch: it pushes (1), does not slide (4) and does not turn (8)."""
+    up, pushed = np.eye(6)[2], np.zeros((2, 6))
+    pushed[:, :2] = axes
+    tilted, yaw = np.zeros((2, 6)), np.eye(6)[5]
+    tilted[:, 3:5] = axes
+    rows = [up, *(friction * up + sign * way for way in pushed for sign in (1.0, -1.0))]
+    mu, (x, y) = friction / np.sqrt(2.0), half_lengths
+    most = mu * (x + y) * up
+    for turn, one, other in product((1.0, -1.0), repeat=3):
+        first, second = y * pushed[0] + turn * mu * tilted[0], x * pushed[1] + turn * mu * tilted[1]
+        rows.append(most - turn * yaw - one * first - other * second)
+    return np.array(rows)

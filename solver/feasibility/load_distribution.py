@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
 from ..base.so3 import skew
 from ..contacts.support import SupportPolygon
+from .contact_forces import cone_rows
 
 CONE_TOLERANCE = 1e-9
 """Violation of a cone, over the weight, that counts as rounding."""
@@ -82,7 +82,7 @@ class LoadDistribution:
         most = max(len(each) for each in edges)
         cone = np.zeros((0, 6 * count))
         for number in range(count):
-            rows = np.concatenate([edges[number], _friction_rows(axes[number], half_lengths[number], friction)])
+            rows = np.concatenate([edges[number], cone_rows(axes[number], half_lengths[number], friction)])
             rows[:, 3:] *= size[number]
             rows /= np.linalg.norm(rows, axis=1)[:, None]
             cone = np.concatenate([cone, np.kron(np.eye(count)[number], rows)])
@@ -153,18 +153,3 @@ def _edge_rows(outline: SupportPolygon, centre: np.ndarray) -> np.ndarray:
     rows[:, 2] = 1.0
     rows[:, 3], rows[:, 4] = outline.normals[:, 1] / inside, -outline.normals[:, 0] / inside
     return rows
-
-
-def _friction_rows(axes: np.ndarray, half_lengths: np.ndarray, friction: float) -> np.ndarray:
-    """(13, 6) times a wrench about the centre: it pushes (1), does not slide (4) and does not turn (8)."""
-    up, pushed = np.eye(6)[2], np.zeros((2, 6))
-    pushed[:, :2] = axes
-    tilted, yaw = np.zeros((2, 6)), np.eye(6)[5]
-    tilted[:, 3:5] = axes
-    rows = [up, *(friction * up + sign * way for way in pushed for sign in (1.0, -1.0))]
-    mu, (x, y) = friction / np.sqrt(2.0), half_lengths
-    most = mu * (x + y) * up
-    for turn, one, other in product((1.0, -1.0), repeat=3):
-        first, second = y * pushed[0] + turn * mu * tilted[0], x * pushed[1] + turn * mu * tilted[1]
-        rows.append(most - turn * yaw - one * first - other * second)
-    return np.array(rows)

@@ -4,8 +4,8 @@ A robot's links are thicker or shorter than a person's, so that they may overlap
 
 1. If feet or shanks overlap while both feet stand, the stance becomes wider in the whole motion.
 2. Other links are separated in the frames around their overlap. These frames are posed again near their own posture,
-   with the given feet and, if requested, the given centre of mass; the change is smoothed over time and repeated. At
-   first only limbs give way, since a trunk that bends moves the centre of mass. Feet in the air give way as well.
+   with the given feet; the change is smoothed over time and repeated. At first only limbs give way, since a trunk that
+   bends moves the centre of mass. Feet in the air give way as well.
 3. If a third of all pairs overlaps, the shapes are unusable, and the motion stays as it is.
 """
 
@@ -98,10 +98,6 @@ class OverlapFinder:
         """Whether so many pairs overlap that the shapes are unusable."""
         return len(np.unique(contacts.pairs)) > MAX_OVERLAPPING_SHARE * len(self.detector.pairs)
 
-    def com_positions(self, poses: SolvedPoses) -> np.ndarray:
-        """(N, 2) [m] horizontal position of the centre of mass."""
-        return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0][:, :2]
-
     def shank_overlap(self, contacts: Contacts, chosen: np.ndarray) -> float:
         """[m] Largest overlap of the shanks or feet in chosen frames (N,); 0 without overlap."""
         own = chosen[contacts.frames] & self.is_between_shanks(contacts)
@@ -158,7 +154,7 @@ def separate_legs_and_links(
     raised = _raise_above_floor(overlaps, given)
     if raised is not given:
         touches = overlaps.find_overlaps(raised.poses)
-    return _separate(overlaps, raised, options, touches, None), options
+    return _separate(overlaps, raised, options, touches), options
 
 
 def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> RetargetedMotion:
@@ -184,39 +180,34 @@ def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> Reta
     return replace(given.keep_feet(posing, overlaps.reach), notes=(*given.notes, note))
 
 
-def separate_links(
-    given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions, keep_com: bool = False
-) -> RetargetedMotion:
+def separate_links(given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions) -> RetargetedMotion:
     """The motion with overlapping links separated, and a note; unchanged without overlaps.
 
     Args:
         given: retargeted motion.
         options: of the retargeting.
         check_options: pairs that must not touch.
-        keep_com: the centre of mass stays in place.
     """
     overlaps = OverlapFinder(given, check_options)
-    com = overlaps.com_positions(given.poses) if keep_com else None
-    return _separate(overlaps, given, options, overlaps.find_overlaps(given.poses), com)
+    return _separate(overlaps, given, options, overlaps.find_overlaps(given.poses))
 
 
 def _separate(
-    overlaps: OverlapFinder, given: RetargetedMotion, options: RetargetOptions, before: Contacts, com: np.ndarray | None
+    overlaps: OverlapFinder, given: RetargetedMotion, options: RetargetOptions, before: Contacts
 ) -> RetargetedMotion:
-    """The motion with overlapping links separated; the centre of mass stays at positions (N, 2) [m], if given."""
+    """The motion with overlapping links separated."""
     if not len(before.frames) or overlaps.has_unusable_shapes(before):
         return given
     best, left, found, now = given, before, given, before
     for number in range(MAX_ITERATIONS):
         weights = overlaps.posing.limb_weights if number < MAX_ITERATIONS // 2 else SMOOTH_PATH_WEIGHT
-        found, around = separate_around(overlaps, found, now, com, weights)
+        found, around = separate_around(overlaps, found, now, weights)
         now = overlaps.find_overlaps(found.poses, around)
         if now.distances.sum() > left.distances.sum():  # less deep in all
             best, left = found, now  # other frames are unchanged and without overlap
         if not len(now.frames):
             break
-    how = overlaps.posing, overlaps.reach, com is not None
-    slow = best if options.keep_timing else best.slow_to_speed_limits(*how)
+    slow = best if options.keep_timing else best.slow_to_speed_limits(overlaps.posing, overlaps.reach)
     if slow is not best:
         left = overlaps.find_overlaps(slow.poses)
     return replace(slow, notes=(*slow.notes, _format_note(overlaps, before, left)))
@@ -238,7 +229,6 @@ def separate_around(
     overlaps: OverlapFinder,
     motion: RetargetedMotion,
     contacts: Contacts,
-    com: np.ndarray | None,
     weights: float | np.ndarray,
 ) -> tuple[RetargetedMotion, np.ndarray]:
     """Separate links smoothly in the frames around overlaps; also returns these frames.
@@ -247,7 +237,6 @@ def separate_around(
         overlaps: of the motion.
         motion: with overlaps.
         contacts: overlapping links.
-        com: (N, 2) [m] position of the centre of mass to keep; None: it is free.
         weights: of the prior at the poses.
     """
     # at the recording's speed, so that a slowed motion changes as much more slowly
@@ -258,11 +247,11 @@ def separate_around(
     width = max(1, round(SMOOTHING_WIDTH / step))
     near = 2 * int(np.ceil(WINDOW / step) + 2 * width) + 1
     around = np.flatnonzero(maximum_filter1d(mask, near, mode="nearest"))
-    poses, own = motion.poses.select(around), None if com is None else com[around]
+    poses = motion.poses.select(around)
     touches = overlaps.find(poses, SEPARATION_REACH)
     free, reach = motion.foot_paths.swing_weights[around], overlaps.reach
     wanted = reach.yield_feet(poses, motion.targets(posing, poses, around), free)
-    pushed = replace(wanted, com=own, separation=overlaps.separation_rows(poses, touches, step))
+    pushed = replace(wanted, separation=overlaps.separation_rows(poses, touches, step))
     moved, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, weights))
     change = np.zeros((len(times), poses.y.shape[1]))
     change[around] = moved.y - poses.y
@@ -279,7 +268,7 @@ def separate_around(
     legs[contacts.frames[overlaps.is_between_shanks(contacts)]] = 1.0
     legs_free = smooth_maximum(times, legs, WINDOW, SMOOTHING_WIDTH)[around, None] * free
     motion = replace(motion, foot_paths=_move_swings(overlaps, motion.foot_paths, path, around, legs_free))
-    wanted = replace(reach.yield_feet(poses, motion.targets(posing, poses, around), free), com=own)
+    wanted = reach.yield_feet(poses, motion.targets(posing, poses, around), free)
     again, done = posing.solve(
         wanted, path, REPOSE_STEPS, PosePrior(path, np.maximum(posing.leg_weights, SMOOTH_PATH_WEIGHT))
     )

@@ -109,7 +109,7 @@ def _separate_and_balance(
     """The motion with separated links, balanced again; the one that fails in the fewest frames."""
     ways, free = [motion], check_options.changed(pairs=())
     for _ in range(MAX_SEPARATIONS):
-        apart = separate_links(ways[-1], options, check_options, keep_com=True)
+        apart = separate_links(ways[-1], options, check_options)
         if apart is ways[-1]:
             break
         ways += [apart, _Balancer(apart, free, from_rest=options.from_rest).solve(silent)[0]]
@@ -245,9 +245,9 @@ class _Balancer:
             frame, column = np.nonzero(values < FAR)
             kind = np.array(kinds)[column]
             found.append((own[frame], values[frame, column], slopes[frame, column], np.zeros((len(frame), 4)), kind))
-        parts = [np.concatenate(part) for part in zip(*found)]
-        price = np.where(parts[-1] == len(FORCE_CHECKS), RESERVE_PENALTY, LIMIT_PENALTY)
-        return body, WrenchLimits(*parts, price)
+        frames, values, slopes, own_slopes, kind = (np.concatenate(part) for part in zip(*found))
+        price = np.where(kind == len(FORCE_CHECKS), RESERVE_PENALTY, LIMIT_PENALTY)
+        return body, WrenchLimits(frames, values, slopes, own_slopes, kind, price)
 
 
 def _smooth_margins(check: Check, inputs: CheckInput) -> np.ndarray:

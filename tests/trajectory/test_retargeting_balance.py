@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from solver.base.so3 import exp, to_matrix, to_quaternion
-from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
 from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
-from solver.rigs import hoap3, hrp2
-from solver.skeleton.rig import GRAVITY, ROOT_NV, Rig
-from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
+from solver.rigs import hrp2
+from solver.skeleton.rig import GRAVITY, ROOT_NV
 from solver.tracking.retargeting.interpolation import ease_ends, smooth_between, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
@@ -153,20 +151,3 @@ def test_time_is_eased_at_both_ends_only() -> None:
     assert pace.min() >= 0.0
     assert pace[1500:4500] == pytest.approx(1.0)
     assert np.abs(np.diff(pace)).max() < 3e-3
-
-
-@pytest.mark.parametrize("make", [hrp2, hoap3, person], ids=["hrp2", "hoap3", "person"])
-def test_the_centre_of_mass_of_many_frames(make: object) -> None:
-    """Place and slopes are those of the dynamics library, joints turned at random."""
-    rig: Rig = make()  # type: ignore[operator]
-    tree, rng = BatchKinematics(rig), np.random.default_rng(3)
-    y = np.zeros((4, rig.nv))
-    y[:, :3], y[:, ROOT_NV:] = rng.normal(size=(4, 3)), 0.3 * rng.normal(size=(4, rig.nv - ROOT_NV))
-    turn = np.tile(np.eye(3), (4, 1, 1))
-    place, slopes = tree.centre_of_mass(tree.forward(turn, y))
-    q = to_configurations(rig, np.tile([0.0, 0.0, 0.0, 1.0], (4, 1)), y)
-    theirs, own = com_and_jacobian(rig, q)
-    assert place == pytest.approx(theirs, abs=1e-9)
-    hinges = [k for joint, k in zip(rig.joints, np.cumsum([0, *(j.nv for j in rig.joints)])) if joint.nv == 1]
-    assert slopes[:, :, :ROOT_NV] == pytest.approx(own[:, :, :ROOT_NV], abs=1e-9)
-    assert slopes[:, :, hinges] == pytest.approx(own[:, :, hinges], abs=1e-9)

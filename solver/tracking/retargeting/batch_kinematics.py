@@ -20,7 +20,6 @@ from ...base.errors import InvalidValue
 from ...base.so3 import Exponential, cross, matrix_product, rotation_between
 from ...dynamics.coordinates import ROOT_NQ, ball_joints, configurations, joint_slices
 from ...skeleton.rig import ROOT_NV, Rig
-from ...values.inertials import FIRST_MOMENT
 from ...values.joints import Joint
 
 REVOLUTE, PRISMATIC, SPHERICAL = "turning", "sliding", "round"
@@ -228,25 +227,6 @@ class BatchKinematics:
         result = np.zeros((point.shape[1], 3, frames.axes.shape[0]))
         result[:, :, moving] = moved.transpose(2, 0, 1)
         return result
-
-    def centre_of_mass(self, frames: BatchFrames) -> tuple[np.ndarray, np.ndarray]:
-        """Centre of mass by the rig's prior (N, 3) [m], world, and its Jacobian (N, 3, nv)."""
-        masses, total = self.rig.prior.masses, self.rig.prior.total_mass
-        first = np.einsum("lij,li->lj", self._turns, self.rig.prior.values[:, FIRST_MOMENT])
-        # links l, axes i of the world, axes j of the link's last frame, frames n
-        moments = np.einsum("lijn,lj->lin", frames.rotations[self._of_links], first)
-        moments += masses[:, None, None] * frames.positions[self._of_links]
-        moved, shares = (
-            np.tensordot(self.coordinate_moves_link.T.astype(float), moments, 1),
-            self.coordinate_moves_link.T @ masses,
-        )
-        lever = moved - shares[:, None, None] * frames.axis_points
-        jacobian = cross(frames.axes.swapaxes(0, 1), lever.swapaxes(0, 1))
-        if frames.slide_axes is None:
-            jacobian[:, :3] = (total * np.eye(3))[:, :, None]
-        else:
-            jacobian += (shares[:, None, None] * frames.slide_axes).swapaxes(0, 1)
-        return moments.sum(axis=0).T / total, jacobian.transpose(2, 0, 1) / total
 
 
 def to_configurations(rig: Rig, quaternions: np.ndarray, y: np.ndarray) -> np.ndarray:

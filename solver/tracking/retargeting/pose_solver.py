@@ -27,8 +27,6 @@ FOOT_WEIGHT = 1e4
 HIP_WEIGHT = 2.0
 """Weight of a metre of the hips' position over a metre by which an orientation's error moves a point at
 `METRES_PER_RADIAN`."""
-HIP_HEIGHT_WEIGHT = 200.0
-"""The same of their height, if the centre of mass is controlled; the legs determine it."""
 POSTURE_WEIGHT = 3e-4
 """Weight of a radian away from the rest posture."""
 LEG_WEIGHT, BODY_WEIGHT = 1.0, 100.0
@@ -56,8 +54,6 @@ class PoseTargets:
         rotations: (N, O, 3, 3) orientations of the mapping's links, world; those of the feet are their paths'.
         foot_positions: (N, F, 3) [m] of the origins of the foot links.
         hip_positions: (N, 3) [m] of the middle between the hips.
-        com: (N, 2) [m] horizontal position of the centre of mass; the middle between the hips then follows in height
-            only.
         separation: links that must not touch.
         foot_freedom: (N, F) fraction by which the feet may leave position and orientation; 0 by default.
     """
@@ -65,18 +61,14 @@ class PoseTargets:
     rotations: np.ndarray
     foot_positions: np.ndarray
     hip_positions: np.ndarray
-    com: np.ndarray | None = None
     separation: SeparationRows | None = None
     foot_freedom: np.ndarray | None = None
 
     def select(self, chosen: np.ndarray | slice) -> PoseTargets:
         """Targets of some of the frames."""
-        com = None if self.com is None else self.com[chosen]
         apart = None if self.separation is None else self.separation.select(chosen, len(self.hip_positions))
         free = None if self.foot_freedom is None else self.foot_freedom[chosen]
-        return PoseTargets(
-            self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], com, apart, free
-        )
+        return PoseTargets(self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], apart, free)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,13 +251,8 @@ class PoseSolver:
             rows.append(weight[:, None, None] * self.tree.jacobian(placed, link, point))
             residuals.append(weight[:, None] * (targets.foot_positions[:, number] - point.T))
         point = self.tree.link_origins(placed, 0) + (poses.root_rotations @ self.hip_offset).T
-        axes_followed, weight = (slice(None), HIP_WEIGHT) if targets.com is None else (slice(2, 3), HIP_HEIGHT_WEIGHT)
-        rows.append(np.sqrt(weight) * self.tree.jacobian(placed, 0, point)[:, axes_followed])
-        residuals.append(np.sqrt(weight) * (targets.hip_positions - point.T)[:, axes_followed])
-        if targets.com is not None:
-            place, com_jacobian = self.tree.centre_of_mass(placed)
-            rows.append(np.sqrt(FOOT_WEIGHT) * com_jacobian[:, :2])
-            residuals.append(np.sqrt(FOOT_WEIGHT) * (targets.com - place[:, :2]))
+        rows.append(np.sqrt(HIP_WEIGHT) * self.tree.jacobian(placed, 0, point))
+        residuals.append(np.sqrt(HIP_WEIGHT) * (targets.hip_positions - point.T))
         jacobian, residual = np.concatenate(rows, axis=1), np.concatenate(residuals, axis=1)
         hessian += jacobian.swapaxes(1, 2) @ jacobian
         gradient += (residual[:, None] @ jacobian)[:, 0]

@@ -114,8 +114,8 @@ class RetargetedMotion:
         clock = even_times(ends, float(np.median(np.diff(self.motion.times))))
         return self.resample(clock, interpolate_recording_times(ends, self.motion.times, clock))
 
-    def slow_to_speed_limits(self, posing: PoseSolver, reach: LegReach, keep_com: bool = False) -> RetargetedMotion:
-        """The motion, slowed down where joints are too fast; the centre of mass stays in place on request."""
+    def slow_to_speed_limits(self, posing: PoseSolver, reach: LegReach) -> RetargetedMotion:
+        """The motion, slowed down where joints are too fast."""
         motion, longest = self, MAX_SLOWDOWN * self.duration_ratio
         for number in range(MAX_TIMING_ITERATIONS):
             times, poses = motion.motion.times, motion.poses
@@ -124,14 +124,13 @@ class RetargetedMotion:
             fraction = LATER_SPEED_FRACTION if number else FIRST_SPEED_FRACTION
             factors = required_stretch(motion.rig, times, poses, motion.converged, fraction)
             most = np.maximum(longest * np.diff(motion.recording_times) / np.diff(times), 1.0)
-            motion = motion.stretch(stretch_times(times, np.minimum(factors, most))).keep_feet(posing, reach, keep_com)
+            motion = motion.stretch(stretch_times(times, np.minimum(factors, most))).keep_feet(posing, reach)
         return motion
 
-    def keep_feet(self, posing: PoseSolver, reach: LegReach, keep_com: bool = False) -> RetargetedMotion:
-        """The motion with legs that reach the feet; the centre of mass stays in place on request."""
+    def keep_feet(self, posing: PoseSolver, reach: LegReach) -> RetargetedMotion:
+        """The motion with legs that reach the feet."""
         poses = self.poses
-        com = posing.tree.centre_of_mass(posing.link_frames(poses))[0][:, :2] if keep_com else None
-        targets = reach.yield_feet(poses, replace(self.targets(posing, poses), com=com), self.foot_paths.swing_weights)
+        targets = reach.yield_feet(poses, self.targets(posing, poses), self.foot_paths.swing_weights)
         return self.with_poses(*posing.solve(targets, poses, SETTLE_ITERATIONS, PosePrior(poses, posing.leg_weights)))
 
     def targets(self, posing: PoseSolver, poses: SolvedPoses, frames: np.ndarray | slice = slice(None)) -> PoseTargets:
