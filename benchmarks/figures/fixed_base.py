@@ -148,7 +148,7 @@ def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, boo
         table = x.reshape(values.shape[1], count)
         y, dy = values @ table, speeds @ table
         over = [y - margins.upper, margins.lower - y, np.abs(dy) - margins.speed]
-        return sum(float(np.maximum(part, 0.0).max()) for part in over) + margins.worst_violation(motion)
+        return sum(float(np.maximum(part, 0.0).max()) for part in over) + _worst_violation(margins, motion)
 
     def cost(x: np.ndarray) -> float:
         motion = motion_of(x)
@@ -202,7 +202,7 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
     thin = [bench.motion(peer["times"][::every], *(peer[part][k][::every] for part in "qva")) for k in kept]
     values = [compute_condition(bench, motion) for motion in thin]
     best = int(np.argmin(values))
-    passes = margins.worst_violation(motions[best])
+    passes = _worst_violation(margins, motions[best])
     note = (
         f"its {', '.join(f'{value:.1f}' for value in values)} from {len(kept)} starts, "
         f"{np.mean(peer['processor'][kept]):.0f} s of processor each; its best passes our limits of torque and "
@@ -240,6 +240,12 @@ def on_columns(bench: FixedBaseRobot, base: np.ndarray) -> OtherColumns:
     links = [bench.rig.index(name) for name in bench.names]
     chosen = tuple(PER_LINK * links[k // PER_LINK] + k % PER_LINK for k in base.tolist())
     return OtherColumns(bench.rig, drives=False, chosen=chosen)
+
+
+def _worst_violation(margins: Margins, motion: Motion) -> float:
+    """Largest torque violation, as a fraction of the limit, or largest violation [m] of the clearance."""
+    torque, clearance = margins.torque_and_clearance(motion)
+    return max(0.0, -float((torque / margins.torque).min()), -float(clearance.min()))
 
 
 def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: float) -> Figure:

@@ -123,11 +123,6 @@ class Margins:
         torque, clearance = self.torque_and_clearance(motion)
         return (torque >= 0.0).all(axis=1) & (clearance >= 0.0)
 
-    def worst_violation(self, motion: Motion) -> float:
-        """Largest torque violation, as a fraction of the limit, or largest violation [m] of the clearance."""
-        torque, clearance = self.torque_and_clearance(motion)
-        return max(0.0, -float((torque / self.torque).min()), -float(clearance.min()))
-
     def smallest_margins(self, spline: Spline, control: np.ndarray, motion: Motion) -> dict[str, float]:
         """The smallest margin of each kind."""
         torque, clearance = self.torque_and_clearance(motion)

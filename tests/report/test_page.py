@@ -169,7 +169,8 @@ def test_tables_fit_the_page(content: Content) -> None:
 
 
 def test_masses_begin_at_a_line_and_limbs_are_above_the_links(content: Content) -> None:
-    """The figure of masses has a line at zero, at its tick; a limb is drawn first, at the sum of its links."""
+    """The figure of masses has a line at zero, at its tick, and ticks at least 45 px apart; a limb is drawn first, at
+    the sum of its links."""
     links = content.identified.links[2:5]
     limb = DeterminedQuantity(MASS_KIND, "a limb", links, SHAPE, *np.array([[3.0], [0.5], [1.0]]))
     figure = draw_masses(replace(content, determined=(limb,)))
@@ -180,6 +181,8 @@ def test_masses_begin_at_a_line_and_limbs_are_above_the_links(content: Content) 
     assert f"a limb: identified {content.identified.masses[2:5].sum():.3f} kg" in figure
     (place,) = re.findall(r'<text class="tick" x="([\d.]+)"[^>]*>0</text>', figure)
     assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
+    ticks = np.array(re.findall(r'<line class="grid" x1="([\d.]+)"', figure), float)
+    assert np.diff(ticks).min() > 45.0
 
 
 def test_page_escapes_names_from_files(content: Content) -> None:

@@ -11,7 +11,7 @@ from solver.contacts.rolling import BALL, PARTS, SOLE, TOUCHING_HEIGHT, RollingS
 from solver.contacts.schedule import Anchor
 from solver.rigs import hrp2, human
 from solver.skeleton.rig import Rig
-from solver.tracking.retargeting.foot_paths import _plan_foot
+from solver.tracking.retargeting.foot_paths import _plan_foot, swing_freedom
 
 TIMES = np.arange(0.0, 2.0, 0.01)
 STANCE = (TIMES < 0.7) | (TIMES > 1.1)
@@ -90,3 +90,16 @@ def test_a_foot_turns_only_if_it_is_turned(steepness: float) -> None:
         left = (rotation @ sole.axes)[:, :, 1]
         ranges.append(float(np.ptp(np.unwrap(np.arctan2(left[:, 1], left[:, 0])))))
     assert ranges == pytest.approx([0.0, 2.0], abs=0.02)
+
+
+def test_a_foot_is_free_in_the_middle_of_its_swing() -> None:
+    """Freedom is 0 in stance, begins and ends near 0, is the same forwards and backwards in time, and 1 between.
+
+    A swing that the recording cuts off is free at the cut.
+    """
+    times, in_stance = np.arange(200) / 100.0, np.ones(200, bool)
+    in_stance[60:120] = in_stance[180:] = False
+    found = swing_freedom(times, in_stance)
+    np.testing.assert_allclose(found[60:120], found[60:120][::-1], atol=1e-12)
+    assert (found[in_stance].max(), found[90], found[-1]) == (0.0, 1.0, 1.0)
+    assert max(found[60], found[180]) < 0.1

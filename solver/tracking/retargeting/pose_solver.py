@@ -202,15 +202,6 @@ class PoseSolver:
             ).sum(axis=1)
         return np.asarray(result)
 
-    def foot_errors(self, targets: PoseTargets, poses: SolvedPoses) -> np.ndarray:
-        """(F, N) [m] distances of the feet from their targets."""
-        placed = self.link_frames(poses)
-        errors = [
-            targets.foot_positions[:, number] - self.tree.link_origins(placed, link).T
-            for number, link in enumerate(self.feet)
-        ]
-        return np.linalg.norm(errors, axis=2)
-
     def is_lost(self, targets: PoseTargets, poses: SolvedPoses) -> np.ndarray:
         """(N,) True where a link's orientation error shows that the frame is in a wrong minimum."""
         off, _ = self._orientation_errors(targets, self.link_frames(poses))
