@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.base.errors import Cancelled, InvalidValue
-from solver.cli import OK, WRONG_INPUT, main, parser
+from solver.base.errors import InvalidValue
+from solver.cli import OK, WRONG_INPUT, main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
 from solver.contacts.schedule import Schedule
@@ -229,23 +229,6 @@ def test_complete_fills_free_keys(dragged: AuthoredDance, tmp_path: Path) -> Non
     assert summary.status == "completed"
     assert summary.message == "Filled 1 free key by interpolation; every check holds"
     assert np.abs(AUTHORED_DANCE.read(output / "keyed.json").keys[1].q - q).max() < 1e-6
-
-
-def test_cancelled_verbs_leave_nothing(dance: Path, tmp_path: Path) -> None:
-    """Stopped while it searches or just before it ends, a repair leaves no file and no folder."""
-
-    def stop_after(fraction: float) -> None:
-        def progress(done: float, message: str) -> None:
-            if done >= fraction:
-                raise Cancelled("enough")
-
-        options = parser().parse_args(["repair", str(dance), "--output", str(tmp_path / "new" / "out")])
-        with pytest.raises(Cancelled):
-            options.run(options, progress)
-
-    stop_after(0.0)
-    stop_after(0.9)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_designed_dances_have_no_keys_to_repair(
