@@ -61,7 +61,7 @@ STENCIL = 5
 FORCE_CHECKS = tuple(check for check in CHECKS if check.eases_when_slower and check.smooth_limit is not None)
 """Checks of what contacts and joints can give."""
 MAX_SWAY = 0.5
-"""[m] Displacement above which the sway has diverged.
+"""[m] Largest displacement that is tried at once.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 
 
@@ -156,9 +156,9 @@ class _Balancer:
                 break
             if not share:
                 more = solve_least_sway(*self._linearise(best[0], far), self.rig.weight / self.rig.prior.total_mass)
-                if more is None or not np.isfinite(more).all() or np.abs(more).max() > MAX_SWAY:
+                if more is None or not np.isfinite(more).all():
                     break
-                share, step = 1.0, more
+                share, step = 1.0, more * (MAX_SWAY / max(float(np.abs(more).max()), MAX_SWAY))
             trial = self._displace(far + share * step)
             if (now := self._violation(trial[0])) < least:
                 best, least, far, share = trial, now, far + share * step, 0.0
