@@ -16,7 +16,7 @@ from ..base.arrays import list_names
 from ..base.errors import InvalidValue
 from ..signals.pooling import TWO_SIDED_STDS
 from ..skeleton.rig import GRAVITY
-from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate_trial_mass
+from .trial_mass import MassEvidence, TrialMass, estimate_trial_mass
 
 AGREEMENT_TOLERANCE = 0.015
 """Trials that differ by less than this fraction agree, whatever their own standard deviations."""
@@ -73,7 +73,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
     """Mass from all trials.
 
     Args:
-        evidence: see `collect_mass_evidence`.
+        evidence: see `trial_mass.collect_mass_evidence`.
         stated: [kg] given by the user: the mass.
 
     Raises:
@@ -147,14 +147,3 @@ def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
         else:
             groups.append([trial])
     return groups
-
-
-__all__ = [
-    "MassEstimate",
-    "MassEvidence",
-    "MassGroup",
-    "TrialMass",
-    "collect_mass_evidence",
-    "estimate_mass",
-    "estimate_trial_mass",
-]

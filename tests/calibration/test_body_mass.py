@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.calibration.body_mass import MassEvidence, collect_mass_evidence, estimate_mass, estimate_trial_mass
+from solver.calibration.body_mass import estimate_mass
+from solver.calibration.trial_mass import MassEvidence, collect_mass_evidence, estimate_trial_mass
 from solver.signals import GRAVITY, ContactEvidence, find_windows
 from solver.values.wrenches import Wrenches
 from tests.marker_com import SUBJECT_A, Places, body

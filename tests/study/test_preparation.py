@@ -115,27 +115,6 @@ def test_the_lag_of_the_plates_is_removed(robot: Rig, motion: Motion, lag: float
     )
 
 
-def test_each_trial_is_corrected_by_its_own_lag(robot: Rig) -> None:
-    """Plates with a lag of 2 ms in one trial and 14 ms in the other give the same trials as plates without a lag."""
-    motions = {"one": swinging(robot, 8.0, 3), "two": swinging(robot, 8.0, 4)}
-
-    def prepared(**lags: float) -> list[TrialRecord]:
-        named = [
-            moved(replace(recorded(robot, motion, lags.get(name, 0.0)), name=name), motion)
-            for name, motion in motions.items()
-        ]
-        found = prepare(robot, named)
-        (lag_finding,) = [finding for finding in found.findings if finding.kind == LAG]
-        assert ("with differences between trials" in lag_finding.text) == bool(lags)
-        return list(found.records)
-
-    for late, timely in zip(prepared(one=0.002, two=0.014), prepared()):
-        one, two = late.trial, timely.trial
-        both = one.counted & two.counted
-        apart = np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max()
-        assert apart < 0.005 * robot.prior.total_mass * 9.81
-
-
 def test_an_overridden_lag_is_kept(robot: Rig, motion: Motion) -> None:
     """If the lag is overridden, the wrenches keep the file's times, and the finding says so."""
     late = [moved(recorded(robot, motion, 0.012), motion)]

@@ -133,19 +133,15 @@ def check_mass(
 
 
 def report_readings(estimate: MassEstimate) -> list[Finding]:
-    """Findings of the masses that the plates read; what the fit of the plates finds of them is in others."""
-    return [
-        Finding(
-            MASS,
-            group.trials,
-            group.apparent_mass,
-            compute_interval(group.apparent_mass, group.std),
-            "kg",
-            Action.NOTHING if abs(group.apparent_mass / estimate.mass - 1.0) < MASS_TOLERANCE else Action.REPORTED,
-            f"the plates read {group.apparent_mass:.1f} kg for {estimate.mass:.1f} kg",
-        )
-        for group in estimate.groups
-    ]
+    """Findings of the masses that the plates read: reported where they are far off, unless `check_mass` does."""
+    found = []
+    for group in estimate.groups:
+        is_far = MASS_TOLERANCE < abs(group.apparent_mass / estimate.mass - 1.0) < MAX_OFFSET
+        text = f"the plates read {group.apparent_mass:.1f} kg for {estimate.mass:.1f} kg"
+        interval = compute_interval(group.apparent_mass, group.std)
+        done = Action.REPORTED if is_far else Action.NOTHING
+        found.append(Finding(MASS, group.trials, group.apparent_mass, interval, "kg", done, text))
+    return found
 
 
 def _leave_out(text: str, trials: Sequence[str], most: float, evidence: float, overridden: bool) -> Finding:
