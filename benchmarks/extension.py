@@ -37,6 +37,21 @@ WINDOW_ROWS: dict[str, Figure] = {
     "overlays": Figure(
         "all overlays, one redraw, dance of 72 s", WINDOW, None, "ms", at_most(3.0), at_most(1.0), timed=True
     ),
+    "redraw": Figure("overlays and tab, one redraw, dance of 72 s", WINDOW, None, "ms", at_most(4.0), timed=True),
+    "clicks foreign motion": Figure(
+        "clicks from an imported BVH to its motion on a body", WINDOW, None, "", at_most(2)
+    ),
+    "clicks foreign character": Figure(
+        "clicks from a character with a motion, imported from glTF, to a rig that plays it",
+        WINDOW,
+        None,
+        "",
+        at_most(2),
+    ),
+    "stale verdicts": Figure("verdicts that stay after 12 kinds of changes", WINDOW, None, "", at_most(0)),
+    "hidden jobs": Figure(
+        "looks at a running job without progress and Cancel at the top", WINDOW, None, "", at_most(0)
+    ),
 }
 """Rows that need a window, by the names that the files of `benchmarks/window.py` and `packaging/tour.py` use."""
 ENABLING = """

@@ -283,13 +283,14 @@ class Tour:
         return next(region for region in area.regions if region.type == "UI")
 
     def clear_scene(self) -> None:
-        """Stop the live check and remove all objects."""
+        """Stop the live check and remove all objects and actions, and go back to Author."""
         find_module("live.control").LiveCheck.stop(wait=True)
         with view_override():
             if CONTEXT.mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="OBJECT")
-            for item in list(bpy.data.objects):
-                bpy.data.objects.remove(item)
+            bpy.data.batch_remove([*bpy.data.objects, *bpy.data.actions])
+        CONTEXT.scene.exciting_dance.mode = "author"
+        CONTEXT.scene.timeline_markers.clear()
 
     def add_character(self, path: Path) -> None:
         """Clear the scene and add a character from a file."""
@@ -387,7 +388,7 @@ class Tour:
         rig after one button and the OK of its dialog."""
         self.clear_scene()
         yield from self.run_job("import_rig")
-        body, scene = CONTEXT.view_layer.objects.active, CONTEXT.scene
+        body = CONTEXT.view_layer.objects.active
         with view_override():
             bpy.ops.object.mode_set(mode="OBJECT")
             for name, other in UNREAL_NAMES.items():
@@ -396,18 +397,19 @@ class Tour:
             for frame, angle in ((1, 0.0), (30, -0.8)):
                 for side in "lr":
                     arm = body.pose.bones[f"upperarm_{side}"]
-                    arm.rotation_euler.x = angle
+                    arm.rotation_mode, arm.rotation_euler.x = "XYZ", angle
                     arm.keyframe_insert("rotation_euler", frame=frame)
             path = str(self.output / "character.glb")
             bpy.ops.export_scene.gltf(filepath=path, export_apply=False, export_skins=True)
         self.clear_scene()
         with view_override():
             bpy.ops.import_scene.gltf(filepath=path)
-        self.clicks, scene.exciting_dance.mode = 0, "author"
+        self.clicks = 0
         self.require_step("use_character")
         yield from self.run_job("use_character", dialog=True, mass=70.0)
         self.require_motion(CONTEXT.view_layer.objects.active)
         self.figures["clicks foreign character"] = self.clicks
+        yield 2.0 * SETTLING_TIME
         yield from self.take_picture("foreign_character")
 
     def change(self, body: Any) -> Iterator[float]:
@@ -484,10 +486,10 @@ def run(output: Path, *, research: bool = True, character: Path | None = None) -
             yield from tour.use_character(character)
             return
         yield from tour.animate()
-        yield from tour.take_foreign_motion()
-        yield from tour.take_foreign_character()
         if research:
             yield from tour.research()
+        yield from tour.take_foreign_motion()
+        yield from tour.take_foreign_character()
 
     remaining = steps()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import subprocess
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,9 @@ import bpy
 from ..base import bpy_access, redraw
 from ..base.bpy_access import session_id
 from ..base.interpreter import Interpreter, chosen_interpreter
+from ..base.lifetime import ends_with_file
 from ..base.solver_api import errors, termination
+from ..display.properties import study_settings
 from ..jobs.job import create_job_folder
 
 if TYPE_CHECKING:
@@ -57,12 +59,6 @@ class CaptureSettings(bpy.types.PropertyGroup):
     )
     take: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Take", description="Name of the recording and of its action", default="Take"
-    )
-    show_markers: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Markers", description="Show measured markers with lines to their modelled positions", default=True
-    )
-    show_balance: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Balance", description="Show centre of mass, support polygon and zero-moment point (ZMP)", default=True
     )
 
     @property
@@ -162,7 +158,7 @@ class Capture:
     @classmethod
     def shows_balance(cls, body: bpy.types.Object) -> bool:
         """Whether live capture draws a body's balance."""
-        return cls.moves_body(body) and capture_settings(bpy_access.scene(bpy.context)).show_balance
+        return cls.moves_body(body) and study_settings(bpy.context).show_support
 
     @classmethod
     def moves_body(cls, body: bpy.types.Object) -> bool:
@@ -225,24 +221,4 @@ def _tick() -> float | None:
     return POLL_INTERVAL
 
 
-def _stop_at_exit() -> None:
-    Capture.stop(wait=True)
-
-
-@bpy.app.handlers.persistent
-def _stop_before_load(*_: object) -> None:
-    Capture.stop(wait=True)
-
-
-def register() -> None:
-    """Stop capture before another file is opened, and when Blender quits."""
-    bpy.app.handlers.load_pre.append(_stop_before_load)
-    atexit.register(_stop_at_exit)
-
-
-def unregister() -> None:
-    """Stop capture."""
-    Capture.stop(wait=True)
-    atexit.unregister(_stop_at_exit)
-    if _stop_before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_stop_before_load)
+register, unregister = ends_with_file(partial(Capture.stop, wait=True))

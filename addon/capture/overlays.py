@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import gpu
 
-from ..base.bpy_access import scene
 from ..base.draw_handlers import DrawHandlers
 from ..base.solver_api import ScenePose
 from ..display import marker_errors, overlays
 from ..display.centroidal_overlay import CROSS_SIZE
+from ..display.properties import study_settings
 from ..drawing.primitives import (
     BOLD_WIDTH,
     FLOOR_OFFSET,
@@ -20,7 +20,7 @@ from ..drawing.primitives import (
     draw_lines,
     fill_floor,
 )
-from .control import Capture, capture_settings
+from .control import Capture
 
 SUPPORT_COLOUR: Colour = (0.35, 0.75, 1.00, 0.22)
 OUTSIDE_COLOUR: Colour = (1.00, 0.25, 0.20, 0.30)
@@ -47,11 +47,10 @@ def _draw() -> None:
     session, context = Capture.session, bpy.context
     if session is None or session.pose is None or not context.space_data.overlay.show_overlays:
         return
-    settings = capture_settings(scene(context))
     gpu.state.blend_set("ALPHA")
-    if settings.show_balance:
+    if study_settings(context).show_support:
         _balance(session.pose)
-    if settings.show_markers and session.pose.measured is not None and session.pose.modelled is not None:
+    if session.pose.measured is not None and session.pose.modelled is not None:
         marker_errors.draw(session.pose.measured, session.pose.modelled)
     gpu.state.blend_set("NONE")
 

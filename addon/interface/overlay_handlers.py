@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 
 import bpy
 
-from ..base.draw_handlers import DrawHandlers
+from ..base.draw_handlers import DrawHandlers, Kind
 from ..base.file_cache import clear_caches
 from ..base.scene_rigs import active_rig
 from ..capture.control import Capture
 from ..live.control import LiveCheck
 
 
-def _draw_legends() -> None:
-    if active_rig(bpy.context) is not None:
-        from ..display.overlays import draw_legends
+def _draw(module: str, function: str = "draw") -> Callable[[], None]:
+    """A function that draws if there is a rig; its module is imported then."""
 
-        draw_legends()
+    def draw() -> None:
+        if active_rig(bpy.context) is not None:
+            getattr(import_module(f"{__package__.removesuffix('interface')}display.{module}"), function)()
 
-
-def _draw_motion() -> None:
-    if active_rig(bpy.context) is not None:
-        from ..display.overlays import draw_motion
-
-        draw_motion()
-
-
-def _draw_flights() -> None:
-    if active_rig(bpy.context) is not None:
-        from ..display.flight_strip import draw
-
-        draw()
+    return draw
 
 
 def _enable_live(on: bool) -> None:
@@ -47,9 +38,13 @@ def _enable_capture(on: bool) -> None:
     enable(on)
 
 
+VIEW: tuple[tuple[Callable[[], None], Kind], ...] = (
+    (_draw("overlays", "draw_legends"), "POST_PIXEL"),
+    (_draw("overlays", "draw_motion"), "POST_VIEW"),
+)
 HANDLERS = (
-    DrawHandlers(bpy.types.SpaceView3D, ((_draw_legends, "POST_PIXEL"), (_draw_motion, "POST_VIEW"))),
-    DrawHandlers(bpy.types.SpaceDopeSheetEditor, ((_draw_flights, "POST_PIXEL"),)),
+    DrawHandlers(bpy.types.SpaceView3D, VIEW),
+    DrawHandlers(bpy.types.SpaceDopeSheetEditor, ((_draw("flight_strip"), "POST_PIXEL"),)),
 )
 
 

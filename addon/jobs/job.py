@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import subprocess
 import threading
@@ -20,6 +19,7 @@ from ..base import redraw
 from ..base.bpy_access import Status, find_by_session_id, scene, session_id
 from ..base.file_cache import clear_caches
 from ..base.interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
+from ..base.lifetime import ends_with_file
 from ..base.option_fields import use_field_labels
 from ..base.process_errors import describe_failure, name_job_files
 from ..base.scene_rigs import active_rig, assigning_problem
@@ -232,23 +232,7 @@ def end_current() -> None:
         job.end()
 
 
-@bpy.app.handlers.persistent
-def _end_before_load(*_: object) -> None:
-    end_current()
-
-
-def register() -> None:
-    """End the job before another file is opened, and when Blender quits."""
-    bpy.app.handlers.load_pre.append(_end_before_load)
-    atexit.register(end_current)
-
-
-def unregister() -> None:
-    """End the job."""
-    end_current()
-    atexit.unregister(end_current)
-    if _end_before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_end_before_load)
+register, unregister = ends_with_file(end_current)
 
 
 class JobOperator:
@@ -275,8 +259,9 @@ class JobOperator:
     input_names: ClassVar[Mapping[str, str]] = {}
 
     def steps(self, context: bpy.types.Context) -> Iterator[float]:
-        """Work before the child starts, in steps that yield the fraction done; a window responds between them. Undo
-        may exchange all data in between: find them anew in each step. By default nothing."""
+        """Work before the child starts, in steps that yield the fraction done; a window responds between them, at once
+        after a step that yields the same fraction again. Undo may exchange all data in between: find them anew in each
+        step. By default nothing."""
         return iter(())
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str] | None:
@@ -353,6 +338,8 @@ class JobOperator:
                 fraction = next(self._preparation, None)
                 if fraction is None:
                     return False
+                if fraction == self._job.fraction:  # nothing more to do for a moment
+                    break
                 self._job.fraction, self._job.message = fraction, f"{100.0 * fraction:.1f} %"
         except (errors.SolverError, OSError) as error:
             self._problem = error

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import bpy
@@ -14,6 +14,7 @@ from ..base import bpy_access, redraw
 from ..base.bpy_access import session_id
 from ..base.change_cache import COUNTED_TYPES, cached_until_change
 from ..base.interpreter import Interpreter, chosen_interpreter
+from ..base.lifetime import ends_with_file
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
 from ..jobs.job_messages import MARKERS, find_messages
@@ -195,27 +196,17 @@ def _set_handlers(on: bool) -> None:
         bpy.app.timers.register(_tick, first_interval=POLL_INTERVAL)
 
 
-def _stop_at_exit() -> None:
-    LiveCheck.stop(wait=True)
-
-
-@bpy.app.handlers.persistent
-def _stop_before_load(*_: object) -> None:
-    LiveCheck.stop(wait=True)
+start_watching, stop_watching = ends_with_file(partial(LiveCheck.stop, wait=True))
 
 
 def register() -> None:
     """Stop the check before another file is opened, and when Blender quits; withdraw markers that are not true."""
-    bpy.app.handlers.load_pre.append(_stop_before_load)
-    atexit.register(_stop_at_exit)
+    start_watching()
     bpy.app.timers.register(withdraw_markers, persistent=True)
 
 
 def unregister() -> None:
     """Stop the check."""
-    LiveCheck.stop(wait=True)
-    atexit.unregister(_stop_at_exit)
+    stop_watching()
     if bpy.app.timers.is_registered(withdraw_markers):
         bpy.app.timers.unregister(withdraw_markers)
-    if _stop_before_load in bpy.app.handlers.load_pre:
-        bpy.app.handlers.load_pre.remove(_stop_before_load)

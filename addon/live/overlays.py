@@ -94,10 +94,10 @@ def _draw_space() -> None:
         links |= check_highlights(frame)
     link_highlights.draw_highlights(bpy.context, body, links)
     gpu.state.blend_set("ALPHA")
-    if settings.show_arc and session.results is not None:
+    if settings.show_balance and session.results is not None:
         gravity_arcs.draw_arcs(session.results, current_time(scene(bpy.context)))
-    if frame is not None:
-        _draw_support(frame, settings)
+    if settings.show_balance and frame is not None:
+        _draw_support(frame)
     gpu.state.blend_set("NONE")
 
 
@@ -124,18 +124,16 @@ class FrameBatches:
         return cls.cached
 
 
-def _draw_support(frame: SceneFrame, settings: LiveSettings) -> None:
+def _draw_support(frame: SceneFrame) -> None:
     """Draw support polygon, centre of mass and foot forces."""
     shown = FrameBatches.get(frame)
-    if settings.show_balance:
-        drawing.draw_line_batch(shown.outline, SHADOW_COLOUR, 2.5 * drawing.LINE_WIDTH)
-        drawing.draw_polygon_batch(shown.floor)
-        drawing.draw_line_batch(shown.outline, PASS_COLOUR if frame.balanced else FAIL_COLOUR, drawing.LINE_WIDTH)
-        drawing.draw_line_batch(shown.com_line, SHADOW_COLOUR, 2.0 * drawing.LINE_WIDTH)
-        drawing.draw_line_batch(shown.com_line, shown.com_colour, drawing.LINE_WIDTH)
-    if settings.show_forces:
-        drawing.draw_line_batch(shown.arrows, SHADOW_COLOUR, drawing.BOLD_WIDTH + 2.0)
-        drawing.draw_line_batch(shown.arrows, FORCE_COLOUR, drawing.BOLD_WIDTH)
+    drawing.draw_line_batch(shown.outline, SHADOW_COLOUR, 2.5 * drawing.LINE_WIDTH)
+    drawing.draw_polygon_batch(shown.floor)
+    drawing.draw_line_batch(shown.outline, PASS_COLOUR if frame.balanced else FAIL_COLOUR, drawing.LINE_WIDTH)
+    drawing.draw_line_batch(shown.com_line, SHADOW_COLOUR, 2.0 * drawing.LINE_WIDTH)
+    drawing.draw_line_batch(shown.com_line, shown.com_colour, drawing.LINE_WIDTH)
+    drawing.draw_line_batch(shown.arrows, SHADOW_COLOUR, drawing.BOLD_WIDTH + 2.0)
+    drawing.draw_line_batch(shown.arrows, FORCE_COLOUR, drawing.BOLD_WIDTH)
 
 
 def com_colour(frame: SceneFrame) -> Colour:
@@ -154,7 +152,7 @@ def _draw_text() -> None:
     gpu.state.blend_set("ALPHA")
     if frame is not None and settings.show_balance:
         _draw_balance_marks(frame)
-    if settings.show_arc and session.results is not None:
+    if settings.show_balance and session.results is not None:
         _draw_labels(gravity_arcs.visible_labels(session.results, current_time(scene(bpy.context))))
     if settings.show_words:
         _draw_readout(session, body, frame, fresh)

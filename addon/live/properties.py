@@ -10,17 +10,8 @@ class LiveSettings(bpy.types.PropertyGroup):
 
     show_balance: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Balance",
-        description="Show support polygon, centre of mass above the floor, and zero-moment point (ZMP)",
-        default=True,
-    )
-    show_forces: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Foot Forces",
-        description="Show the floor force on each foot at its centre of pressure",
-        default=True,
-    )
-    show_arc: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Gravity Arc",
-        description="In flight, show the parabola that the centre of mass must follow, with apex and landing point",
+        description="Show support polygon, centre of mass above the floor, zero-moment point (ZMP) and foot forces; in "
+        "flight the parabola that the centre of mass must follow, with apex and landing point",
         default=True,
     )
     show_links: bpy.props.BoolProperty(  # type: ignore[valid-type]

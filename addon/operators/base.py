@@ -11,6 +11,8 @@ from ..base.option_fields import use_field_labels
 from ..base.scene_rigs import active_rig, find_rigs, is_rig
 from ..base.solver_api import errors
 from ..base.transaction import all_or_nothing
+from ..display.properties import study_settings
+from ..jobs.job import JobOperator
 
 NO_RIG = "Add a rig first, or select one: Dance > Rig"
 
@@ -111,3 +113,19 @@ class DroppedFile:
     def poll_drop(cls, context: bpy.types.Context | None) -> bool:
         """Whether the view takes the files."""
         return context is not None and context.area is not None and context.area.type == "VIEW_3D"
+
+
+class RecordingJob(JobOperator):
+    """Mix-in of an operator that runs a job on the listed files."""
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """Listed files are needed."""
+        if len(study_settings(context).files):
+            return ""
+        return "No recording is listed: drop its files onto the 3D view, or add them to the list above"
+
+
+def chosen_files(context: bpy.types.Context) -> list[str]:
+    """Paths of the listed files."""
+    return [bpy.path.abspath(file.path) for file in study_settings(context).files]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import bpy
 
-from ..base import redraw
-from ..base.bpy_access import Status, require, scene
+from ..base.bpy_access import require, scene
 from ..base.solver_api import errors
-from ..base.transaction import all_or_nothing
 from ..capture.control import Capture, capture_settings
 from ..display.properties import study_settings
-from .base import AtomicOperator, PolledOperator, find_rig_problem, report_error, require_active_rig
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
+from .base import AtomicOperator, find_rig_problem, require_active_rig
 
 WRITE_TIMEOUT = 60.0
 """[s] Time limit for writing a take; an hour of recording takes less."""
@@ -71,64 +73,39 @@ class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
         require(Capture.session, "capture").discard()
 
 
-class EXCITING_DANCE_OT_capture_keep(PolledOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_capture_keep(JobOperator, bpy.types.Operator):
     """Stop recording and add the take to the rig as an action"""
 
     bl_idname = "exciting_dance.capture_keep"
     bl_label = "Keep"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, panel, shows_success = "Writing the take", "capture", False
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         return NO_RECORDING if Capture.session is None or not Capture.session.recording else ""
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        session = require(Capture.session, "capture")
-        session.take_error = ""
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        self._capture = session = require(Capture.session, "capture")
+        session.take_error, stop = "", time.monotonic() + WRITE_TIMEOUT
         session.write_take(capture_settings(scene(context)).take or "Take")
-        self._deadline = time.monotonic() + WRITE_TIMEOUT
-        if bpy.app.background:
-            while (status := self._poll_take(context)) is None:
-                time.sleep(POLL_INTERVAL)
-                session.tick()
-            return status
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(POLL_INTERVAL, window=context.window)
-        manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        """Check at every timer event whether the take is written."""
-        if event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        status = self._poll_take(context)
-        if status is None:
-            return {"PASS_THROUGH"}
-        context.window_manager.event_timer_remove(self._timer)
-        redraw.redraw_views()
-        return status
-
-    def _poll_take(self, context: bpy.types.Context) -> Status | None:
-        """Status when the take is finished; None while it is being written."""
-        session = Capture.session
-        try:
-            if session is None or session.end_reason:
-                raise errors.Cancelled(
-                    session.end_reason if session else "the capture was stopped, nothing was recorded"
-                )
+        while session.written_take is None:
+            if session is not Capture.session or session.end_reason:
+                raise errors.Cancelled(session.end_reason or "the capture was stopped, nothing was recorded")
             if session.take_error:
                 raise errors.InvalidValue(session.take_error)
-            if session.written_take is None:
-                if time.monotonic() > self._deadline:
-                    raise errors.BackendError("the take was not written in time")
-                return None
-            message = session.written_take.message
-            with all_or_nothing():
-                made = session.add_action(context)
-            self.report({"INFO"}, f"{made.name}: {message}")
-            return {"FINISHED"}
-        except errors.SolverError as error:
-            return report_error(self, error)
+            if time.monotonic() > stop:
+                raise errors.BackendError("the take was not written in time")
+            if bpy.app.background:  # where no timer runs
+                time.sleep(POLL_INTERVAL)
+                session.tick()
+            yield 0.0
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> None:
+        return None
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        said = require(self._capture.written_take, "take").message
+        return JobMessage(f"{self._capture.add_action(context).name}: {said}")
 
 
 class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):

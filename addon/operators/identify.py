@@ -15,8 +15,7 @@ from ..base.solver_api import Settings as StudySettings
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job import CurrentJob
 from ..jobs.job_messages import JobMessage
-from .base import PolledOperator, SceneOperator
-from .recording_base import RecordingJob, chosen_files
+from .base import PolledOperator, RecordingJob, SceneOperator, chosen_files
 
 if TYPE_CHECKING:
     from ..display.study import OpenedStudy

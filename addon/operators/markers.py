@@ -12,9 +12,8 @@ from ..base.solver_api import errors
 from ..display.properties import study_settings
 from ..jobs.job_messages import JobMessage
 from ..scene.marker_list import active_row, build_marker_set, fill_list, is_uncertain, marker_list
-from .base import AtomicOperator
+from .base import AtomicOperator, RecordingJob, chosen_files
 from .dance_base import JSON_PROGRESS
-from .recording_base import RecordingJob, chosen_files
 
 FOUND_FILE, GIVEN_FILE = "markers.json", "given.json"
 SELECTIONS = (

@@ -37,9 +37,6 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
         else:
             _draw_recording(row, layout, session, settings)
             _draw_readout(context, layout, session, settings)
-        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-        for name in ("show_markers", "show_balance"):
-            grid.prop(settings, name, toggle=True)
 
 
 class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[misc]

@@ -25,8 +25,6 @@ TEXT_WIDTH = 0.82
 
 DISPLAY_PROPERTIES = (
     "show_balance",
-    "show_forces",
-    "show_arc",
     "show_links",
     "show_words",
     "show_timeline",

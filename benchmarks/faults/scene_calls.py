@@ -16,6 +16,8 @@ import bpy
 
 from addon import registration
 from addon.display import flight_strip, overlays
+from addon.display.properties import AUTHOR, RESEARCH
+from addon.interface.next_step import find_next_step
 from addon.live import control, timeline_overlays
 from addon.live import overlays as live_overlays
 
@@ -103,6 +105,19 @@ def call(name: str, options: Options, before: dict[str, str]) -> tuple[Outcome, 
     if outcome.refused:
         outcome.changed = changes(before, after)
     return outcome, after
+
+
+def look_at_offered() -> Outcome:
+    """Whether the button at the top of the tab, in both modes, can be pressed."""
+    outcome = Outcome("the offered button")
+    with capture_tracebacks(outcome):
+        for mode in (AUTHOR, RESEARCH):
+            CONTEXT.scene.exciting_dance.mode = mode
+            step = find_next_step(CONTEXT)
+            place, _dot, name = ("" if step is None else step.operator).rpartition(".")
+            if name and not getattr(getattr(VERBS, place or "exciting_dance"), name).poll():
+                outcome.refused, outcome.words = True, f"{mode}: {step}"
+    return outcome
 
 
 @contextmanager

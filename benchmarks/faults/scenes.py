@@ -52,7 +52,7 @@ def rows(quick: bool) -> list[Figure]:
 
 
 def _figures(found: list[dict], missing: str = "") -> list[Figure]:
-    calls, jobs = ([one for one in found if one["kind"] == kind] for kind in ("scene", "job"))
+    calls, jobs, steps = ([one for one in found if one["kind"] == kind] for kind in ("scene", "job", "step"))
     scenes = {one["scene"] for one in calls}
     where, whose = f"{len(calls)} calls, {len(scenes)} scenes, simulated", f"{len(jobs)} broken jobs, simulated"
     return [
@@ -60,6 +60,7 @@ def _figures(found: list[dict], missing: str = "") -> list[Figure]:
         _figure("operators in broken scenes: refused, yet something changed", where, calls, "changed", missing),
         _figure("operators in broken scenes: finished, yet nothing was done", where, calls, "ineffective", missing),
         _figure("operators in broken scenes: refused without a reason", where, calls, "unexplained", missing),
+        _figure("the offered button cannot be pressed", f"{len(steps)} scenes, simulated", steps, "dead end", missing),
         _figure("jobs that go wrong: uncaught exceptions", whose, jobs, "tracebacks", missing),
         _figure("jobs that go wrong: scene changed, or no clear message", whose, jobs, "changed", missing),
     ]
@@ -78,6 +79,8 @@ def outcomes(folder: Path, quick: bool, names: tuple[str, ...] = ()) -> Iterator
 
     stage = dancing_scene.make_stage(folder)
     for name in (WHOLE, *(one for one in names or (QUICK if quick else broken_scenes.BROKEN) if one != WHOLE)):
+        broken_scenes.open_broken(stage.scene, name)
+        yield "step", name, scene_calls.look_at_offered()
 
         def open_scene(name: str = name) -> None:
             broken_scenes.open_broken(stage.scene, name)
@@ -100,13 +103,14 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for kind, scene, outcome in outcomes(Path(folder), SHORT in arguments, names):
             assert isinstance(outcome, Outcome)
-            if scene == WHOLE and outcome.effect:
+            if kind == "scene" and scene == WHOLE and outcome.effect:
                 effective.add(outcome.call)
             found = {
                 "tracebacks": outcome.tracebacks,
                 "changed": outcome.changed,
                 "ineffective": outcome.call in effective and not outcome.effect and not outcome.refused,
                 "unexplained": NO_REASON in outcome.words,
+                "dead end": kind == "step" and outcome.refused,
             }
             bad = any(found.values())
             count, wrong = count + 1, wrong + bad

