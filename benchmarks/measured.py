@@ -26,11 +26,15 @@ from .figures.table import MeasuredTable
 from .reference import ORDINARY
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "papers.md")
+PAGES = tuple(
+    ROOT / page for page in ("README.md", "docs/measured.md", "docs/papers.md", "docs/limits.md", "paper/paper.md")
+)
 TABLES = ROOT / "docs" / "measured"
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 BLOCK = re.compile(r"(<!-- block: (\w+): (.+?) -->\n).*?(<!-- end of block -->)", re.DOTALL)
 VALUE = re.compile(r"\{([\w-]+): ([^|{}]+?)(?: \| ([^{}]+))?\}")
+INLINE = re.compile(r"[\d.]+( ?%?<!-- ([\w-]+): ([^|>]+?) -->)")
+"""A value in a text, with the row that it is from behind it."""
 MARKS = {FigureStatus.MISSED: "missed", FigureStatus.EDGE: "at the edge", FigureStatus.NOT_MEASURED: "not measured"}
 """What is added to the value of such a row; the worst first."""
 ROWS = 5
@@ -46,6 +50,7 @@ def fill_tables(page: str, folder: Path) -> str:
         OSError: a table of the page has no file.
         LookupError: a value of a table is that of no row, or of several.
     """
+    page = INLINE.sub(lambda found: _find_value(folder, found[2], found[3], None) + found[1], page)
     page = PLACE.sub(lambda found: found[1] + _make_table(folder, found[2]) + found[3], page)
     return BLOCK.sub(lambda found: found[1] + _find_block(folder, found[2], found[3].split(" | ")) + found[4], page)
 
