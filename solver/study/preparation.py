@@ -145,9 +145,9 @@ def add_posture_wrenches(
         return record
     errors = MotionErrors.of_rig(rig) if record.motion_errors is None else record.motion_errors
     found, wrenches = posture_wrenches(rig, trial.motion, errors, rig.index(base)), record.filtered_trial.wrenches
-    origins = base_origins(rig, trial, base)
+    origins = base_origins(rig, trial, base)[found.frames]
     start = record.plate_errors.start - record.plate_errors.lag
-    of_plates = tolerated_wrenches(wrenches, plates[record.name], start, origins, layout)[found.frames]
+    of_plates = tolerated_wrenches(wrenches, found.frames, plates[record.name], start, origins, layout)
     values = np.concatenate([found.values, of_plates.astype(np.float32)], axis=2)
     return replace(record, trial=replace(trial, posture_wrenches=replace(found, values=values)))
 

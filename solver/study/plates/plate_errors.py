@@ -106,24 +106,27 @@ def error_wrenches(
 
 
 def tolerated_wrenches(
-    wrenches: Wrenches, stds: np.ndarray, start: float, origins: np.ndarray, layout: Sequence[str]
+    wrenches: Wrenches, frames: np.ndarray, stds: np.ndarray, start: float, origins: np.ndarray, layout: Sequence[str]
 ) -> np.ndarray:
-    """Wrenches (N, 6, 19 P + 2) that errors of plates and of their time add, one standard deviation each.
+    """Wrenches (n, 6, 19 P + 2) that errors of plates and of their time add, one standard deviation each.
 
     Args:
         wrenches: N samples of K plates.
+        frames: (n,) the samples.
         stds: (K, 19 + 2) of each plate's errors, and of the lag and the clock, which the plates share.
         start: [s] when drift and clock begin.
-        origins: (N, 3) [m] about which the moments are, world.
+        origins: (n, 3) [m] about which the moments are, world.
         layout: names of P plates, whose errors come in this order.
     """
-    result = np.zeros((len(wrenches), 6, PARAMETERS * len(layout) + 2))
+    times = wrenches.times[frames]
+    some = Wrenches(times, wrenches.frames, wrenches.values[frames], wrenches.measured[frames])
+    result = np.zeros((len(frames), 6, PARAMETERS * len(layout) + 2))
     for plate, name in enumerate(wrenches.frames):
         at = PARAMETERS * layout.index(name)
-        unit = error_wrenches(wrenches, plate, range(PARAMETERS), start, find_reach(wrenches, plate))
+        unit = error_wrenches(some, plate, range(PARAMETERS), start, find_reach(wrenches, plate))
         result[:, :, at : at + PARAMETERS] = unit * stds[plate, :PARAMETERS]
-    rates = -np.gradient(wrenches.total, wrenches.times, axis=0)[:, :, None]
-    result[:, :, -2:] = rates * stds[0, -2:] * np.stack([np.ones(len(wrenches)), wrenches.times - start], 1)[:, None]
+    rates = -np.gradient(wrenches.total, wrenches.times, axis=0)[frames][:, :, None]
+    result[:, :, -2:] = rates * stds[0, -2:] * np.stack([np.ones(len(times)), times - start], 1)[:, None]
     result[:, 3:] -= np.cross(origins[:, :, None], result[:, :3], axis=1)
     return result
 
