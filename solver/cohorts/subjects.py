@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from ..formats.axes_and_units import LENGTH_UNITS
 from ..formats.recording import has_only_results
 from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_rows, require_cells, split_at_tabs
 from ..formats.trial_names import printable_name
-from ..storage.json_tree import parse_json_object
+from ..storage.json_tree import WrongEntry, parse_json_object
 from ..storage.manifest import path_within
+from ..storage.value_tree import from_tree
 from ..values.person import MASS_GUESS, UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
@@ -268,27 +269,15 @@ def _find_marker_set(table: Path, source: str) -> str:
 def _info_from_file(path: Path) -> SubjectInfo:
     remedy = 'Write for example {"sex": "female", "height": 1.70, "mass": 61.5}; metres and kilograms'
     tree = parse_json_object(path, read_bytes(path), remedy)
-    kinds: dict[str, tuple[type, ...]] = {
-        "sex": (str,), "height": (int, float), "mass": (int, float), "marker_set": (str,), "static": (str, list),
-    }  # fmt: skip
-    values: dict[str, Any] = {}
-    for key, value in tree.items():
-        if key not in kinds:
-            raise InputError(path, f"{key!r} is unknown; known: {', '.join(kinds)}", place=f"entry {key!r}")
-        if value is None:
-            continue
-        if not isinstance(value, kinds[key]) or isinstance(value, bool):
-            raise InputError(path, f"{value!r} cannot be the {key}", place=f"entry {key!r}", remedy=remedy)
-        values[key] = _find_marker_set(path, str(value)) if key == "marker_set" else value
-    if isinstance(static := values.get("static", ()), str):
+    values: dict[str, Any] = {name: value for name, value in tree.items() if value is not None}
+    if isinstance(static := values.get("static"), str):
         values["static"] = static.split()
-    elif not all(isinstance(name, str) for name in static):
-        raise InputError(path, "static must be names of trials", place="entry 'static'", remedy=remedy)
-    values["static"] = tuple(values.get("static", ()))
-    values |= {name: float(values[name]) for name in ("height", "mass") if name in values}
-    if "sex" in values:
-        values["sex"] = SEXES.get(values["sex"].lower(), values["sex"])
+    if isinstance(sex := values.get("sex"), str):
+        values["sex"] = SEXES.get(sex.lower(), sex)
     try:
-        return SubjectInfo(**values)
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy=remedy) from None
+        found: SubjectInfo = from_tree(SubjectInfo, values)
+    except WrongEntry as error:
+        place = f"entry {error.place!r}" if error.place else None
+        raise InputError(path, error.problem, place=place, remedy=remedy) from None
+    marker_set = None if found.marker_set is None else _find_marker_set(path, found.marker_set)
+    return replace(found, marker_set=marker_set, assumptions=())
