@@ -120,6 +120,7 @@ def plan_foot_paths(
     mapping: BoneMapping,
     stances: Mapping[str, np.ndarray],
     options: RetargetOptions,
+    turns: np.ndarray,
 ) -> FootPaths:
     """Plans the paths of a rig's feet.
 
@@ -129,6 +130,7 @@ def plan_foot_paths(
         mapping: segment that each link follows.
         stances: (N,) True where each side's foot stands.
         options: how far the feet are apart, and whether rigid soles roll.
+        turns: (2, N) [rad] of the right and the left foot from their recorded headings.
     """
     sides, scale = rig.sides, mapping.scale
     outwards = max(mapping.foot_widening, 0.0) + 0.5 * options.stance_widening
@@ -142,14 +144,14 @@ def plan_foot_paths(
     base = min(least.values(), default=0.0)
     soles = {side: RollingSole.of(rig, sides[side]) for side in SIDES}
     planned = []
-    for side, sole in soles.items():
+    for (side, sole), turn in zip(soles.items(), turns):
         rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ _foot_rotation(performer, side, sole)
         place = scale * (performer.part_positions(f"{side}_{LEG[-1]}") - [0.0, 0.0, floor])
         place = place + _left_directions(performer) * (outwards if side == "left" else -outwards)
         # soles determine a foot's floor only to centimetres; a foot that never leaves a box has the other's floor
         level = least.get(side, base) if least.get(side, base) - base < STILL_LEG else base
         supports = [height - level if height - level > STILL_LEG else 0.0 for height in heights[side]]
-        times = performer.times
+        times, rotation = performer.times, exp(turn[:, None] * UP) @ rotation
         recorded = low_pass_rotations(times, rotation), low_pass_positions(times, place)
         beside = None if sole.bends or options.roll else stances["left" if side == "right" else "right"]
         planned.append(_plan_foot(sole, times, recorded, stances[side], supports, beside))

@@ -48,6 +48,8 @@ MAX_SOLE_SHARE = 0.45
 """Length of a sole over that of a leg above which it is reported: people's are about .3."""
 MIN_NOTED_SLOWDOWN = 1.005
 """Ratio of the durations above which it is reported."""
+MAX_TURNS = 2
+"""Times that feet are turned, because joints of their legs meet limits."""
 MAX_SLOWDOWN = 5.0
 """Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
 MAX_TIMING_ITERATIONS = 4
@@ -187,13 +189,17 @@ def retarget_motion(
     performer = performer.leave_out_first_pose().remove_belt_motion()
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
-    retargeter = Retargeter(complete_steps(performer) if options.from_rest else performer, rig, mapping, options)
-    times, how = retargeter.performer.times, (retargeter.solver, retargeter.reach)
-    progress(0.1, "posing")
-    poses = retargeter.solve_poses(times)
-    progress(0.5, "smoothing")
-    poses, done = retargeter.smooth_poses(times, poses)
+    performer = complete_steps(performer) if options.from_rest else performer
+    times, turns = performer.times, np.zeros((2, len(performer.times)))
+    for number in range(MAX_TURNS + 1):
+        progress(0.7 * number / (MAX_TURNS + 1), "posing")
+        retargeter = Retargeter(performer, rig, mapping, options, turns)
+        poses, done = retargeter.smooth_poses(times, retargeter.solve_poses(times))
+        turns = retargeter.turn_feet(poses)
+        if (turns == retargeter.turns).all():
+            break
     progress(0.7, "adjusting the timing")
+    how = retargeter.solver, retargeter.reach
     found = RetargetedMotion(rig, motion_from_poses(rig, times, poses), retargeter.foot_paths, mapping, times, done)
     if options.slower != 1.0:
         found = found.stretch(times[0] + options.slower * (times - times[0])).keep_feet(*how)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.arrays import true_runs
 from ...base.so3 import exp, log, unwrap
 from ...options.authoring import RetargetOptions
 from ...skeleton.rig import ROOT_NV, Rig
@@ -13,6 +14,7 @@ from ...values.filter_presets import FilterPreset
 from ...values.person import SIDES
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping
+from .batch_kinematics import UP
 from .foot_paths import FLOOR_QUANTILE, plan_foot_paths
 from .interpolation import (
     POSE_FILTER,
@@ -47,9 +49,13 @@ MAX_WRIST_ANGLE = 1.2
 class Retargeter:
     """A performer, the rig that follows it, and the mapping between both."""
 
-    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
+    def __init__(
+        self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions, turns: np.ndarray
+    ) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
-        self.foot_paths = plan_foot_paths(performer, rig, mapping, performer.stances(), options)
+        self.foot_paths = plan_foot_paths(performer, rig, mapping, performer.stances(), options, turns)
+        self.turns = turns
+        """(2, N) [rad] of the right and the left foot from their recorded headings."""
         self.solver = PoseSolver(rig, mapping, self.foot_paths.links)
         self.reach = LegReach.of(self.solver)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
@@ -160,6 +166,31 @@ class Retargeter:
         targets = replace(targets, hip_positions=path.y[:, :3] + path.root_rotations @ self.solver.hip_offset)
         targets = self.reach.yield_feet(path, targets, self.foot_paths.swing_weights)
         return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
+
+
+    def turn_feet(self, poses: SolvedPoses) -> np.ndarray:
+        """Turns (2, N) [rad] of the feet, half the way to the pelvis' heading where joints meet limits in a stance.
+
+        A foot that points outwards behind the body needs an ankle that rolls far; its limit would pull the body. Joints
+        that only bend the leg do not count.
+        """
+        solver, feet = self.solver, self.foot_paths
+        rest = solver.link_frames(SolvedPoses(np.eye(3)[None], np.zeros((1, self.rig.nv)))).axes[:, :, 0]
+        left = np.cross(UP, self.rig.forward)
+        lower, upper = solver.start_bounds
+        meets = ((poses.y < lower) | (poses.y > upper)) & (np.abs(rest @ left) < np.sqrt(0.5))
+        ahead = poses.root_rotations @ self.rig.rest[0][0].T @ self.rig.forward
+        turns = np.array(self.turns)
+        for number, (link, sole, in_stance) in enumerate(zip(feet.links, feet.soles, feet.in_stance)):
+            own = meets[:, solver.tree.coordinate_moves_link[link]].any(axis=1)
+            front = (feet.rotations[number] @ sole.axes)[:, :, 0]
+            off = np.arctan2(np.cross(front[:, :2], ahead[:, :2]), (front * ahead)[:, :2].sum(axis=1))
+            for start, stop in true_runs(in_stance):
+                if own[start:stop].any():
+                    turns[number, start:stop] += 0.5 * np.median(off[start:stop])
+            if in_stance.any():
+                turns[number] = np.interp(np.arange(len(own)), np.flatnonzero(in_stance), turns[number, in_stance])
+        return turns
 
 
 def low_pass_poses(
