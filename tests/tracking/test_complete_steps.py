@@ -138,3 +138,22 @@ def test_flight_at_the_end_is_removed() -> None:
     found = complete_steps(jumping)
     assert found.times[-1] == pytest.approx(1.48)
     assert any("ends in flight: 0.52 s are removed" in said for said in found.notes)
+
+
+@pytest.mark.parametrize("stiff", [False, True])
+def test_feet_turn_ahead_where_their_ankles_meet_a_limit(stiff: bool) -> None:
+    """Feet that are recorded turned out keep their headings, but where ankles cannot roll they turn towards ahead."""
+    rig, given = hrp2(), stepping(0, 101)
+    lower, upper = np.array(rig.limits.lower), np.array(rig.limits.upper)
+    for link in ("right_foot", "left_foot") if stiff else ():
+        lower[rig.index(link) - 1], upper[rig.index(link) - 1] = -0.02, 0.02
+    rotations = np.array(given.recording.rotations)
+    for side, turn in (("right", -0.4), ("left", 0.4)):
+        rotations[:, given.recording.names.index(given.parts[f"{side}_foot"])] @= exp(np.array([0.0, 0.0, turn]))
+    given = replace(given, recording=replace(given.recording, rotations=rotations))
+    found = retarget_motion(given, replace(rig, limits=replace(rig.limits, lower=lower, upper=upper)))
+    headings = [
+        [np.arctan2(*(a.rotation @ sole.axes)[1::-1, 0]) for a in anchors]
+        for sole, anchors in zip(found.foot_paths.soles, found.foot_paths.anchors)
+    ]
+    assert (np.abs(np.concatenate(headings)) < 0.25).any() == stiff

@@ -167,7 +167,6 @@ class Retargeter:
         targets = self.reach.yield_feet(path, targets, self.foot_paths.swing_weights)
         return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
 
-
     def turn_feet(self, poses: SolvedPoses) -> np.ndarray:
         """Turns (2, N) [rad] of the feet, half the way to the pelvis' heading where joints meet limits in a stance.
 
