@@ -177,7 +177,8 @@ def yaw_margins_by_side(
     rows = [
         cone_rows(own, halves, friction)[TURNING] / (weight * halves.sum()) for own, halves in zip(axes, half_sizes)
     ]
-    return np.einsum("fki,nfi->nkf", np.array(rows), about).reshape(len(loads), -1)
+    sides = np.einsum("fki,nfi->nkf", np.array(rows).reshape(len(axes), TURNING.stop - TURNING.start, 6), about)
+    return sides.reshape(len(loads), sides.shape[1] * len(axes))
 
 
 def cone_rows(axes: np.ndarray, half_lengths: np.ndarray, friction: float) -> np.ndarray:
