@@ -119,7 +119,7 @@ def tolerated_wrenches(
         layout: names of P plates, whose errors come in this order.
     """
     times = wrenches.times[frames]
-    some = Wrenches(times, wrenches.frames, wrenches.values[frames], wrenches.measured[frames])
+    some = Wrenches(times, wrenches.frames, wrenches.values[frames])
     result = np.zeros((len(frames), 6, PARAMETERS * len(layout) + 2))
     for plate, name in enumerate(wrenches.frames):
         at = PARAMETERS * layout.index(name)
