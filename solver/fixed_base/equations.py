@@ -137,10 +137,9 @@ class FixedBaseEquations(FullParameterForm):
             ]
         )
 
-    def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """(K, B) gradient of half the squared residual of each block used once, without the part that drives can
-        explain."""
-        phi = self.structure.project(parameters)
+    def block_gradients(self, phi: np.ndarray) -> np.ndarray:
+        """(K, B) gradient by the base parameters phi (B,) of half the squared residual of each block used once, without
+        the part that drives can explain."""
         drives = self.robot.drive_columns
         all_parameters = np.concatenate([self._fit_drive_vector(phi), phi])
         result = np.zeros((len(self.blocks), len(all_parameters)))

@@ -91,20 +91,12 @@ def estimate_base(regression: Regression) -> BaseEstimate:
     values = solve_triangular(upper, factor[:count, count])
     noise = np.sqrt((regression.residual_cost + np.sum(factor[count:, count] ** 2)) / freedom)
     white = noise * np.linalg.norm(solve_triangular(upper, np.eye(count)), axis=1)
-    gradients = solve_triangular(upper, _block_gradients(regression, base, values), trans="T")
-    blocks = gradients.shape[1]
+    columns = np.searchsorted(regression.structure.independent, base.independent)
+    phi = np.zeros(len(regression.structure))
+    phi[columns] = values
+    taken = regression.counts > 0
+    own = regression.block_gradients(phi)[taken][:, columns] * np.sqrt(regression.counts[taken])[:, None]
+    gradients, blocks = solve_triangular(upper, own.T, trans="T"), len(own)
     gradient_square = np.sum(gradients**2) * blocks / max(blocks - 1, 1)
     inflation = float(np.sqrt(gradient_square / count) / noise) if noise > 0.0 else 1.0
     return BaseEstimate(base, values, white, inflation, float(noise))
-
-
-def _block_gradients(regression: Regression, base: BaseParameters, values: np.ndarray) -> np.ndarray:
-    """W' P (W phi_b - F) of each block taken (B, blocks)."""
-    structure = regression.structure
-    columns = np.searchsorted(structure.independent, base.independent)
-    phi = np.zeros(len(structure))
-    phi[columns] = values
-    taken = [(n, t) for n, t in zip(regression.counts, regression.weighted_blocks) if n]
-    size = len(structure)
-    gradients = [np.sqrt(n) * (t[:, :size].T @ (t[:, :size] @ phi - t[:, size])) for n, t in taken]
-    return np.array(gradients).T[columns]

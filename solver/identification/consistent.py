@@ -23,9 +23,8 @@ from ..values.inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
 from .constraints import SYMMETRY, ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
 from .entropic import Minimum, RowSides, minimise
-from .estimate import Estimate, compute_cost
+from .estimate import Estimate
 from .weighted_equations import (
-    MIN_BLOCKS,
     EquationsWithErrors,
     WeightedEquations,
     count_weighted_rows,
@@ -74,7 +73,7 @@ class ConsistentOptions:
             allows twice that if the size does not change with the mass. For people; a robot's link may carry something.
         midline_links: by link with a further prior on its centre of mass across its plane of symmetry, the unit normal
             (3,) of that plane in the link's frame, see `population_rows`. For people whose left and right are alike.
-        data_inflation: c above; None estimates it from the blocks of the regression (1 if it has too few).
+        data_inflation: c above; None estimates it from the blocks of the regression.
         noise_variance: v above; None estimates it from the residuals.
         constraints: further constraints; inertia directions are not used. Symmetry and mass bounds only if
             ``plausible``; boxes and total mass as set there.
@@ -136,14 +135,13 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     active = _active_rows(rows, found.x) + tuple(
         f"{link}: pseudo-inertia at the edge of the physical" for link, on in zip(rig.links, on_boundary) if on
     )
-    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     return Estimate(
         "consistent, entropic prior",
         parameters,
         reference,
         found.status,
-        compute_cost(factor, target, residual_cost, parameters),
-        compute_cost(factor, target, residual_cost, reference),
+        regression.cost(parameters),
+        regression.cost(reference),
         active,
         trace=found.trace,
         settings={
@@ -183,13 +181,7 @@ class _DataWeight:
                 noise_variance(regression, parameters), MIN_NOISE_VARIANCE * size, float(np.finfo(float).tiny)
             )
         if inflation is None:
-            enough = float(np.sum(regression.counts)) >= MIN_BLOCKS
-            # too short to estimate: each block then counts as one frame, which favours the prior
-            inflation = (
-                data_inflation(regression, parameters)
-                if enough
-                else max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
-            )
+            inflation = data_inflation(regression, parameters)
         return _DataWeight(variance, inflation, fixed)
 
 

@@ -99,11 +99,6 @@ def consistency(parameters: InertialParameters) -> str:
     return NONE
 
 
-def compute_cost(factor: np.ndarray, target: np.ndarray, residual_cost: float, parameters: InertialParameters) -> float:
-    """||W (Y phi - f)||^2 of any parameters."""
-    return float(np.sum((factor @ parameters.vector - target) ** 2) + residual_cost)
-
-
 def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
     """Mask of the parameters to which active rows refer.
 

@@ -19,7 +19,7 @@ from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from .base_estimation import WELL_KNOWN, BaseEstimate, estimate_base
 from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, physical_rows, plausible_rows
-from .estimate import Estimate, compute_cost
+from .estimate import Estimate
 from .regression import Regression
 from .weighted_equations import parameter_scale
 
@@ -81,10 +81,7 @@ def _solve(
     """The estimate of a method from its hierarchy."""
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(reference.links, found.x)
-    cost, cost_prior = (
-        compute_cost(regression.factor, regression.target, regression.residual_cost, each)
-        for each in (parameters, reference)
-    )
+    cost, cost_prior = regression.cost(parameters), regression.cost(reference)
     return Estimate(name, parameters, reference, found.status, cost, cost_prior, found.active, found.levels)
 
 

@@ -12,7 +12,7 @@ from ..base.errors import InvalidValue
 from ..qp import Status
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
-from .estimate import Estimate, compute_cost
+from .estimate import Estimate
 from .regression import Regression
 
 if TYPE_CHECKING:
@@ -39,14 +39,13 @@ def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TO
     parameters = InertialParameters.from_vector(regression.links, phi)
     negative = [link for link, mass in zip(parameters.links, parameters.masses) if mass < 0.0]
     notes = (f"negative masses: {', '.join(negative)}",) if negative else ()
-    factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     return Estimate(
         "minimum_norm",
         parameters,
         rig.prior,
         Status.OPTIMAL,
-        compute_cost(factor, target, residual_cost, parameters),
-        compute_cost(factor, target, residual_cost, rig.prior),
+        regression.cost(parameters),
+        regression.cost(rig.prior),
         settings={"rank": rank, "columns": regression.factor.shape[1], "condition": float(s[0] / s[rank - 1])},
         notes=notes,
         seconds=time.perf_counter() - began,

@@ -146,10 +146,6 @@ class Regression(FullParameterForm):
         factor = triangle[:, :size] @ self.structure.regrouping
         return EquationsWithErrors(factor, triangle[:, size], errors, origins.reshape(len(origins), -1))
 
-    def cost(self, parameters: InertialParameters) -> float:
-        """||W (Y phi - f)||^2 of any parameters."""
-        return float(np.sum((self.weights**2) * self.squared_residuals(parameters)))
-
     def squared_residuals(self, parameters: InertialParameters) -> np.ndarray:
         """Sum of squared residuals per axis (6,), unweighted [N^2, N^2 m^2]."""
         phi = self.structure.project(parameters)
@@ -161,9 +157,8 @@ class Regression(FullParameterForm):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(np.where(rows > 0, self.squared_residuals(parameters) / rows, np.nan))
 
-    def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """Gradient (B, n) by the base parameters of half the weighted squared residual of each block used once."""
-        phi = self.structure.project(parameters)
+    def block_gradients(self, phi: np.ndarray) -> np.ndarray:
+        """Gradient (B, n) by the base parameters phi (n,) of half the squared residual of each block used once."""
         by_axis = [phi[columns[:-1]] for columns in self._axis_columns]
         result = np.zeros((len(self.blocks), len(phi)))
         for gradient, block in zip(result, self.blocks):

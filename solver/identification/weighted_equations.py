@@ -9,7 +9,6 @@ from typing import Protocol, cast
 import numpy as np
 from scipy.linalg import solve_triangular, svd
 
-from ..base.errors import InvalidValue
 from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from .base_parameters import BaseParameters
@@ -118,8 +117,11 @@ class WeightedEquations(Protocol):
     def frames_per_posture(self) -> float:
         """Frames whose errors are alike because they follow the posture, at least 1."""
 
-    def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
-        """(K, B) gradient of half the weighted squared residual of each block used once."""
+    def block_gradients(self, phi: np.ndarray) -> np.ndarray:
+        """(K, B) gradient by the base parameters phi (B,) of half the squared residual of each block used once."""
+
+    def cost(self, parameters: InertialParameters) -> float:
+        """||W (Y phi - f)||^2 of any parameters."""
 
 
 class FullParameterForm:
@@ -159,11 +161,14 @@ class FullParameterForm:
         """Weighted squared residual that no parameters can remove."""
         return self._full_parameter_form[2]
 
+    def cost(self, parameters: InertialParameters) -> float:
+        """||W (Y phi - f)||^2 of any parameters, including the residual that none can remove."""
+        return float(np.sum((self.factor @ parameters.vector - self.target) ** 2) + self.residual_cost)
+
 
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Mean square of a weighted residual; 1 if the weights are one over the standard deviations."""
-    residual = regression.factor @ parameters.vector - regression.target
-    return float((residual @ residual + regression.residual_cost) / max(1, count_weighted_rows(regression)))
+    return regression.cost(parameters) / max(1, count_weighted_rows(regression))
 
 
 def count_weighted_rows(regression: WeightedEquations) -> int:
@@ -181,19 +186,18 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
     What repeats with every squat or step, the parameters absorb, and the gradients do not show it. Of a tracked person
     the frames of a posture therefore count as one at most (`frames_per_posture`).
 
+    With fewer than `MIN_BLOCKS` blocks each counts as one frame, which favours the prior.
+
     Args:
         regression: with its blocks.
         parameters: near the solution.
-
-    Raises:
-        InvalidValue: fewer than `MIN_BLOCKS` blocks.
     """
     taken = regression.counts > 0
     counts = regression.counts[taken]
     total = float(counts.sum())
     if total < MIN_BLOCKS:
-        raise InvalidValue(f"{len(counts)} blocks of frames are too few to estimate the correlation of the residuals")
-    gradients = regression.block_gradients(parameters)[taken]
+        return max(1.0, regression.frames / max(1.0, total))
+    gradients = regression.block_gradients(regression.structure.project(parameters))[taken]
     gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
     _, s, Vt = regression.base_decomposition
     rank = int(np.sum(s > RANK_TOLERANCE * s[0]))

@@ -15,7 +15,7 @@ from solver.identification.consistent import ConsistentOptions, consistent, popu
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
-from solver.identification.weighted_equations import EquationsWithErrors
+from solver.identification.weighted_equations import EquationsWithErrors, FullParameterForm
 from solver.qp import Status
 from solver.skeleton.rig import Rig
 from solver.values.inertials import InertialParameters
@@ -118,6 +118,8 @@ def parameter_transform(place: pin.SE3) -> np.ndarray:
 
 class _Equations:
     """The same equations in other link frames: all that the method needs if noise and inflation are given."""
+
+    cost = FullParameterForm.cost
 
     def __init__(self, regression: Regression, factor: np.ndarray) -> None:
         self.links, self.counts = regression.links, regression.counts
