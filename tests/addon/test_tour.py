@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_the_animators_tour_succeeds(tmp_path: Path) -> None:
     """Adding a rig, posing it between two postures, and designing a dance do what the tutorial says, in one session;
-    so do a foreign motion, a second rig and another frame rate."""
-    assert "All 7 steps are done" in printed("--animator", "--output", str(tmp_path))
+    so do a foreign motion, a second rig, twelve changes and a foreign character."""
+    assert "All 8 steps are done" in printed("--animator", "--output", str(tmp_path))
 
 
 def test_the_tour_of_a_character_succeeds(tmp_path: Path) -> None:
