@@ -148,7 +148,7 @@ def design_hoap3(quick: bool, workers: int) -> tuple[list[Figure], Rig, Dance, D
     each = QUICK_POSTURES if quick else POSTURES
     options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=1)
     if quick:
-        options = replace(options, pool=40, starts=2, rounds=2)
+        options = replace(options, pool=40, rounds=2)
     began, before = time.perf_counter(), os.times()
     dance = design_dance(rig, options)
     seconds, after = time.perf_counter() - began, os.times()

@@ -117,7 +117,7 @@ def setup(app: Any) -> None:
 def make_samples(app: Any) -> None:
     """Design a short dance and record a simulated person."""
     if app.builder.name == "doctest":
-        options = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
+        options = solver.DanceOptions(postures={"both": 2}, pool=20, rounds=1, seed=1, workers=1)
         solver.design(solver.hoap3(torque="peak"), options).write(SAMPLES / "dance")
         (SAMPLES / "recordings").mkdir()
         record_person(simulate_person(1, seconds=2.0), SAMPLES / "recordings", 1)

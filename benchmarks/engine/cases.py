@@ -44,5 +44,5 @@ def dance_for(
 ) -> Dance:
     """A dance of a few postures per foot configuration, or of the paper's fifteen."""
     wanted = {name: postures if name in configurations else 0 for name in FOOT_CONFIGURATIONS}
-    effort = {} if postures >= FULL else {"pool": 60, "starts": 2, "rounds": 2}
+    effort = {} if postures >= FULL else {"pool": 60, "rounds": 2}
     return design_dance(rig, case.options(postures=wanted, workers=workers if postures >= FULL else 1, **effort))

@@ -88,7 +88,7 @@ def try_humanoid(name: str, seed: int) -> HumanoidResult:
     try:
         rig = from_urdf(path)
         postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-        options = DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None, seed=seed)
+        options = DanceOptions(postures=postures, pool=60, rounds=2, workers=1, step=None, seed=seed)
         dance = design_dance(rig, options)
     except SolverError as error:
         return HumanoidResult(rig, None, str(error), str(error), time.process_time() - began)

@@ -138,7 +138,7 @@ def _try_dance(path: Path, play: bool) -> tuple[bool, str]:
     try:
         rig = read(path)
         postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-        dance = design_dance(rig, DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None))
+        dance = design_dance(rig, DanceOptions(postures=postures, pool=60, rounds=2, workers=1, step=None))
     except SolverError as error:
         return False, str(error)
     found = findings(rig, dance, path)

@@ -45,7 +45,7 @@ class Dances:
         path = None if self.folder is None else self.folder / f"{_digest(rig, options)}.npz"
         if path is not None and path.exists():
             dance = DESIGNED_DANCE.read(path)
-            return dance, float(dance.report["design [s]"])
+            return dance, dance.seconds
         began = time.perf_counter()
         dance = design_dance(rig, options, write_lines)
         if path is not None:
@@ -58,7 +58,7 @@ class Dances:
         each = EACH_QUICK if self.quick else EACH_UNSEEN if unseen else EACH
         options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=self.workers)
         if self.quick or unseen:
-            options = replace(options, pool=60, starts=2, rounds=min(options.rounds, 2))
+            options = replace(options, pool=60, rounds=min(options.rounds, 2))
         return replace(options, seed=UNSEEN_SEED) if unseen else options
 
 

@@ -148,9 +148,8 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         found = paper_options("human" if kind == "human" else "hoap3", **changes)
     else:
         found = (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
-    pool, starts, rounds = (int(getattr(found, name) * effort) for name in ("pool", "starts", "rounds"))
-    seconds = LONGEST_SEARCH * effort
-    return replace(found, pool=max(pool, 8), starts=max(starts, 1), rounds=max(rounds, 1), seconds=seconds)
+    pool, rounds = max(int(found.pool * effort), 8), max(int(found.rounds * effort), 1)
+    return replace(found, pool=pool, rounds=rounds, seconds=LONGEST_SEARCH * effort)
 
 
 def _postures(words: list[str], share: tuple[str, ...]) -> dict[str, int]:

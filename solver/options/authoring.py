@@ -47,14 +47,12 @@ class CompleteOptions(Options):
     Attributes:
         interpolate: fill free postures by the curve through the other keys, without excitation.
         pool: random postures to choose from per foot configuration.
-        starts: of the choice among them.
         share: fraction of the way from the interpolated to the exciting posture.
         seed: of every random choice; the same seed gives the same result.
     """
 
     interpolate: Annotated[bool, Option(label="Interpolate")] = False
     pool: Annotated[int, Option(COUNT)] = 60
-    starts: Annotated[int, Option(COUNT, in_code_only=True)] = 2
     share: Annotated[float, Option(SHARE)] = 1.0
     seed: Annotated[int, Option(SEED)] = 0
 

@@ -91,9 +91,8 @@ class DanceOptions(Options):
             joined by transitions that minimise (12) over the links of Table I.
         via: N_K, control values of each joint that a transition optimises (paper: 2); None: all of them.
         pool: feasible postures drawn per foot configuration.
-        starts: of the multi-start choice among them, with ``"criterion"``.
         rounds: linear programs per phrase or transition; 0 keeps the straight paths.
-        seconds: after which no further phrase or transition is searched for.
+        seconds: [s] after which no further phrase or transition is searched for.
         poses: named by an animator; every posture is a variation of one of them. Empty: any posture.
         seed: of every random choice; the same seed gives the same dance with any number of workers.
         workers: number of processes.
@@ -118,7 +117,6 @@ class DanceOptions(Options):
     objective: Annotated[str, Option(choices=OBJECTIVES, in_code_only=True)] = "sigma"
     via: Annotated[int | None, Option(COUNT, in_code_only=True)] = None
     pool: Annotated[int, Option(COUNT, in_code_only=True)] = 100
-    starts: Annotated[int, Option(COUNT, in_code_only=True)] = 4
     rounds: Annotated[int, Option(NATURAL, in_code_only=True)] = 4
     seconds: Annotated[float, Option(LIMIT, in_code_only=True)] = inf
     poses: tuple[Any, ...] = ()

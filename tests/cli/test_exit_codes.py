@@ -54,9 +54,9 @@ def test_a_partial_dance_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_partial_dance_names_the_pair_in_its_way() -> None:
     """Where links overlap on the way to what is missing, the message names both and the option that lets them."""
     rig = hoap3(torque="peak")
-    found = design(rig, DanceOptions(postures={"both": 1}, pool=8, starts=1, rounds=1, workers=1))
+    found = design(rig, DanceOptions(postures={"both": 1}, pool=8, rounds=1, workers=1))
     why = "right is left out: the rig cannot lift its left foot: right thigh and left thigh overlap by 5.3 mm at 1.12 s"
-    partial = replace(found.dance, complete=False, missing=(why,), report={"left out": 1})
+    partial = replace(found.dance, complete=False, missing=(why,), left_out=1)
     message = summarise_design(rig, partial, found.evaluation).message
     assert "2 of 3 postures" in message
     assert why in message

@@ -39,7 +39,7 @@ def truth(strong_robot: Rig) -> InertialParameters:
 @pytest.fixture(scope="module")
 def dance(strong_robot: Rig) -> Motion:
     """A designed dance on both feet."""
-    options = DanceOptions(postures={"both": 6}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
+    options = DanceOptions(postures={"both": 6}, pool=20, rounds=1, hold=0.2, workers=1)
     return design_dance(strong_robot, options).sample(strong_robot, RATE)
 
 

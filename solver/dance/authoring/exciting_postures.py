@@ -128,7 +128,7 @@ def _assign_exciting_postures(
     wanted = max(options.pool, 2 * len(postures))
     pool = draw_posture_pool(legged, checker, footing, home[0], structure, DrawOptions(wanted, options.seed))
     count = min(len(postures), len(pool.y))
-    chosen = choose_postures([pool], [count], structure, link_weights(rig), options.seed, options.starts)[0][0]
+    chosen = choose_postures([pool], [count], structure, link_weights(rig), options.seed)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     result = {}
     for row, column in zip(*linear_sum_assignment(far)):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 
 import numpy as np
 
@@ -60,10 +58,11 @@ class Dance:
         seed: of the design.
         complete: False if the design was cancelled or something requested is missing.
         notes: what was replaced, slowed down or left out, and why.
-        report: figures of the design, by name.
+        left_out: number of requested postures that are not danced.
         poses: named pose of each of these postures; empty without named poses.
         missing: what was requested and is not danced, and why; one sentence each, also in the notes.
         count: [s] duration of a count; 0 for a dance without counts.
+        seconds: [s] that the design took.
     """
 
     rig: Rig
@@ -76,17 +75,15 @@ class Dance:
     seed: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
-    report: Mapping[str, float] = field(default_factory=dict)
+    left_out: int = 0
     poses: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     count: float = 0.0
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("segments", "postures", "trace", "notes", "poses", "missing"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(
-            self, "report", MappingProxyType({name: float(value) for name, value in self.report.items()})
-        )
         if not self.segments:
             raise InvalidValue("a dance needs at least one segment")
         if self.poses and len(self.poses) != len(self.postures):
@@ -95,10 +92,6 @@ class Dance:
     def __repr__(self) -> str:
         made = f"{len(self.postures)} postures, {len(self.segments)} segments{'' if self.complete else ', incomplete'}"
         return f"Dance of {self.duration:.2f} s: {made}\n  {self.rig.summary}\n  checks: {self.checks.words}"
-
-    def __reduce__(self) -> tuple[type[Dance], tuple[object, ...]]:
-        values = [getattr(self, name) for name in self.__dataclass_fields__]
-        return Dance, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
 
     @property
     def starts(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dynamics.coordinates import coordinate_links
+from ...feasibility.check_results import Failure
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...identification.expected import expect_determined
@@ -36,33 +37,11 @@ REASON_THRESHOLD = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class WorstMargin:
-    """Worst margin of one check over a dance.
-
-    Attributes:
-        check: its name.
-        unit: of the margin.
-        value: smallest margin; below minus the tolerance the check fails.
-        item: item of the check that has it.
-        time: [s] at which it occurs.
-    """
-
-    check: str
-    unit: str
-    value: float
-    item: str
-    time: float
-
-    def __str__(self) -> str:
-        return f"{self.check:16s} {self.value:+12.5g} {self.unit:14s} at {self.time:8.3f} s  {display_name(self.item)}"
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """Figures of a dance.
 
     Attributes:
-        margins: the worst margin of every check at `VERIFICATION_RATE`.
+        margins: where every check comes nearest to its limit, at `VERIFICATION_RATE`.
         failures: as text; none in a feasible dance.
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
@@ -71,7 +50,7 @@ class Evaluation:
         expected: what `identify` will determine from a recording.
     """
 
-    margins: tuple[WorstMargin, ...]
+    margins: tuple[Failure, ...]
     failures: tuple[str, ...]
     conditions: np.ndarray
     total_condition: float
@@ -105,7 +84,7 @@ class Evaluation:
                 for s in dance.trace
             ],
             "margins": [
-                {"check": m.check, "unit": m.unit, "worst": m.value, "item": m.item, "time": m.time}
+                {"check": m.check.name, "unit": m.check.unit, "worst": m.margin, "item": m.item, "time": m.time}
                 for m in self.margins
             ],
             "conditions": dict(zip(rig.links, self.conditions)),
@@ -119,23 +98,22 @@ class Evaluation:
                 for one in self.expected
             ],
             "notes": dance.notes,
-            "report": dance.report,
+            "left_out": dance.left_out,
+            "seconds": dance.seconds,
         })  # fmt: skip
         return found
 
 
 def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
     """Verify a dance at `VERIFICATION_RATE`, and evaluate its excitation."""
-    worst: dict[str, WorstMargin] = {}
+    worst: dict[str, Failure] = {}
     failures: list[str] = []
     for checks in dance.check(rig, VERIFICATION_RATE):
         failures += [str(failure) for failure in checks.first_failures]
         for margin in checks.margins:
             frame = int(np.argmin(margin.smallest))
-            value = float(margin.smallest[frame])
-            if margin.name not in worst or value < worst[margin.name].value:
-                item = margin.items[int(margin.worst_items[frame])]
-                worst[margin.name] = WorstMargin(margin.name, margin.unit, value, item, float(checks.times[frame]))
+            if margin.name not in worst or margin.smallest[frame] < worst[margin.name].margin:
+                worst[margin.name] = margin.worst(frame, float(checks.times[frame]))
     if (apart := dance.largest_discontinuity()) > SAME_POSTURE:
         failures.append(f"the segments have a discontinuity of {apart:.2g}")
     structure = base_parameters(rig)
@@ -167,7 +145,11 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
         f"{kinds['exciting']} exciting moves, {kinds['straight']} plain ones, {kinds['step']} steps",
         "",
         f"Worst margins at {VERIFICATION_RATE:g} Hz (negative beyond the tolerance: violated)",
-        *(f"  {margin}" for margin in found.margins if np.isfinite(margin.value)),
+        *(
+            f"  {m.check.name:16s} {m.margin:+12.5g} {m.check.unit:14s} at {m.time:8.3f} s  {display_name(m.item)}"
+            for m in found.margins
+            if np.isfinite(m.margin)
+        ),
         "",
         "Criterion of the design after each move that was searched for, and with the plain path instead",
         *(

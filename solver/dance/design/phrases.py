@@ -295,7 +295,7 @@ class PhraseDesign:
         notes = [*self._plan.notes, *self._notes, *self._missing, *steps.notes]
         return Dance(
             self._task.rig, tuple(segments), options.kept_checks, options.step, tuple(postures), tuple(trace), np.nan,
-            options.seed, not (left or missing), tuple(dict.fromkeys(notes)), {"left out": left},
+            options.seed, not (left or missing), tuple(dict.fromkeys(notes)), left,
             tuple(options.poses[k].name for k in poses if options.poses), missing, self._count,
         )  # fmt: skip
 

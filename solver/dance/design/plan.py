@@ -216,7 +216,7 @@ def find_candidates(rig: Rig, options: DanceOptions, stance: StancePostures, see
         variations = PoseVariations(legged, options.poses, footing, stance.home) if options.poses else None
         draw = DrawOptions(max(options.pool, 4 * requested), seed, variations)
         pool = draw_posture_pool(legged, checker, footing, stance.home, base_parameters(rig), draw)
-        pool = pool.select(find_open_paths(legged, checker, footing, np.tile(stance.home, (len(pool.y), 1)), pool.y))
+        pool = pool.select(find_open_paths(legged, checker, footing, stance.home, pool.y))
         too_few = (f"{configuration}: {len(pool.y)} feasible postures found, {requested} requested",)
         missing = too_few * (len(pool.y) < requested)
         without = [pose.name for n, pose in enumerate(options.poses) if not (pool.pose_indices == n).any()]

@@ -47,7 +47,7 @@ class PublishedDesign:
         task, plan, steps, options = self._task, self._plan, self._plan.step_planner, self._task.options
         pools, postures, here = list(plan.pools.values()), [], "both"
         counts = [min(options.postures[name], len(pool.y)) for name, pool in plan.pools.items()]
-        chosen, criterion = choose_postures(pools, counts, task.structure, self._weights, options.seed, options.starts)
+        chosen, criterion = choose_postures(pools, counts, task.structure, self._weights, options.seed)
         for (name, stance), pool, indices in zip(plan.stances.items(), pools, chosen):
             self._segments += steps.plan_steps(here, name)
             here, place = name, stance.entry
@@ -68,7 +68,7 @@ class PublishedDesign:
         return Dance(
             task.rig, tuple(self._segments), options.kept_checks, options.step, tuple(postures), tuple(self._trace),
             criterion, options.seed, not missing, tuple(dict.fromkeys([*plan.notes, *missing, *steps.notes])),
-            {"left out": sum(options.postures.get(name, 0) for name in plan.stances) - len(postures)}, missing=missing,
+            sum(options.postures.get(name, 0) for name in plan.stances) - len(postures), missing=missing,
         )  # fmt: skip
 
     def _hold(self, name: str, posture: np.ndarray, footing: Footing) -> DanceSegment:

@@ -18,31 +18,27 @@ DIP_FRACTIONS = (0.0, 0.05)
 
 
 def find_open_paths(
-    legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray,
-    instants: int = INSTANTS,
-) -> np.ndarray:  # fmt: skip
-    """(K,) True for pairs of balanced postures (K, D), (K, D) whose straight path is feasible at rest."""
-    count = len(starts)
-    if not count:
-        return np.zeros(0, bool)
-    result = np.zeros(count, bool)
-    com = legged.compute_com(legged.solve_static(np.concatenate([starts, stops]), footing.solved)[1])[:, :2]
-    share = np.linspace(0.0, 1.0, instants)[None, :, None]
+    legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, stops: np.ndarray
+) -> np.ndarray:
+    """(K,) True for balanced postures (K, D) to which the straight path from home (D,) is feasible at rest."""
+    result = np.zeros(len(stops), bool)
+    com = legged.compute_com(legged.solve_static(np.concatenate([home[None], stops]), footing.solved)[1])[:, :2]
+    share = np.linspace(0.0, 1.0, INSTANTS)[None, :, None]
     for dip in DIP_FRACTIONS:
         left = np.flatnonzero(~result)
         if not len(left):
             break
-        y = (1.0 - share) * starts[left, None] + share * stops[left, None]
+        y = (1.0 - share) * home + share * stops[left, None]
         y[:, :, 2] -= dip * legged.rig.leg_length * np.sin(np.pi * share[..., 0])
-        goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
+        goals = (1.0 - share) * com[0] + share * com[1 + left, None]
         y, good = legged.balance(
             y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, COARSE_BALANCE_TOLERANCE
         )
-        whole = good.reshape(-1, instants).all(axis=1)
-        kept = np.repeat(whole, instants)
+        whole = good.reshape(-1, INSTANTS).all(axis=1)
+        kept = np.repeat(whole, INSTANTS)
         if not kept.any():
             continue
         _, curves, _ = legged.solve_static(y[kept], footing.solved)
-        inside = checker.worst_margins(curves, footing.anchors).reshape(-1, instants).min(axis=1) >= 0.0
+        inside = checker.worst_margins(curves, footing.anchors).reshape(-1, INSTANTS).min(axis=1) >= 0.0
         result[left[whole]] = inside
     return result

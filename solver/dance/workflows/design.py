@@ -106,7 +106,7 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
             that fails at 500 Hz, which is a defect of the design.
 
     Example:
-        >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
+        >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, rounds=1, seed=1, workers=1)
         >>> designed = solver.design(solver.hoap3(torque="peak"), quick)
         >>> print(designed.message)
         Incomplete: a dance of 2 postures and ... s, every check holds; but the dance does not determine ...
@@ -137,14 +137,12 @@ def design_dance(rig: Rig, options: DanceOptions | None = None, progress: Progre
         task = read_task(rig, DanceOptions() if options is None else options)
         try:
             plan = plan_stances(task, progress)
-            planned = time.perf_counter()
             design = PhraseDesign if task.options.objective == "sigma" else PublishedDesign
             dance = design(task, plan).run(progress)
         except InvalidValue as error:
             advice = f"{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
             raise InvalidValue(f"{error}{advice}") from error
-    seconds = {"postures [s]": planned - began, "design [s]": time.perf_counter() - began}
-    return replace(dance, report={**seconds, **dance.report})
+    return replace(dance, seconds=time.perf_counter() - began)
 
 
 def check_dance(dance: Dance) -> Evaluation:

@@ -156,7 +156,7 @@ def summarise_design(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[
     from ...identification.base_parameters import base_parameters
 
     danced = len(dance.postures)
-    wanted = danced + round(dance.report.get("left out", 0.0))
+    wanted = danced + dance.left_out
     of = "" if wanted == danced else f" of {wanted}"
     what = f"a dance of {danced}{of} posture{'' if wanted == 1 else 's'} and {dance.duration:.1f} s, every check holds"
     missing = (*describe_omitted_poses(dance, poses), *dance.missing, *found.describe_undetermined(rig))

@@ -33,7 +33,7 @@ def gaps(strong_robot: Rig) -> AuthoredDance:
 
 def test_free_keys_are_filled_with_postures_that_excite(strong_robot: Rig, gaps: AuthoredDance) -> None:
     """The filled dance is feasible, keeps its fixed keys, and determines more parameters than the unfilled one."""
-    options = CompleteOptions(pool=20, starts=1, share=0.5)
+    options = CompleteOptions(pool=20, share=0.5)
     result = complete(gaps, options=options, repair_options=QUICK)
     assert result.filled_times == (5.0, 10.0)
     assert result.notes == ()
@@ -51,8 +51,7 @@ def test_free_keys_are_filled_with_postures_that_excite(strong_robot: Rig, gaps:
 def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
     """Filling twice with one seed gives the same postures; another seed others."""
     one, two, other = (
-        complete(gaps, options=CompleteOptions(pool=8, starts=1, share=0.3, seed=s), repair_options=QUICK)
-        for s in (3, 3, 4)
+        complete(gaps, options=CompleteOptions(pool=8, share=0.3, seed=s), repair_options=QUICK) for s in (3, 3, 4)
     )
     assert np.array_equal(one.motion.q, two.motion.q)
     assert not np.array_equal(one.motion.q, other.motion.q)

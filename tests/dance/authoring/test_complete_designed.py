@@ -24,7 +24,7 @@ from solver.skeleton.rig import Rig
 
 RATE = 24.0
 CHECKS = CheckOptions(shrink=0.4)
-OPTIONS = CompleteOptions(pool=10, starts=1)
+OPTIONS = CompleteOptions(pool=10)
 QUICK = RepairOptions(rate=12.5, spacing=0.3, seconds=120.0)
 BETWEEN = "right: to the next step"
 FREED = (pytest.param("both posture 1", marks=pytest.mark.slow), BETWEEN)
@@ -40,7 +40,7 @@ def robot() -> Rig:
 @pytest.fixture(scope="module")
 def designed(robot: Rig) -> AuthoredDance:
     """A dance of two postures, one on both feet and one on the right foot, from a scene."""
-    small: dict[str, Any] = {"pool": 10, "starts": 1, "rounds": 1, "workers": 1, "min_duration": 2.0, "hold": 0.5}
+    small: dict[str, Any] = {"pool": 10, "rounds": 1, "workers": 1, "min_duration": 2.0, "hold": 0.5}
     options = paper_options(postures={"both": 1, "right": 1}, **small)
     dance = design_dance(robot, options)
     motion = dance.sample(robot, RATE)

@@ -96,6 +96,6 @@ def test_jumps_off_hands_are_refused(rocking: AuthoredDance) -> None:
 def test_free_keys_on_hands_are_filled_by_interpolation(rocking: AuthoredDance) -> None:
     """Exciting postures exist for feet only; elsewhere a note says why, and keys are filled by interpolation."""
     free = replace(rocking, keys=tuple(replace(k, role="free") if k.role == "preferred" else k for k in rocking.keys))
-    done = complete(free, options=CompleteOptions(pool=2, starts=1))
+    done = complete(free, options=CompleteOptions(pool=2))
     assert done.interpolated_times == (1.0,)
     assert any("right_palm" in note and "feet only" in note for note in done.notes)

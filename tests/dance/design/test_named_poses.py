@@ -30,7 +30,7 @@ from tests.pinocchio import pin
 
 REACH = {"left_upper_arm": (0, 0.9), "right_upper_arm": (0, -0.3)}
 BOW = {"left_shoulder": (0, -0.6)}
-SMALL = DanceOptions(postures={"both": 4}, pool=24, starts=1, rounds=1, workers=1, seed=3)
+SMALL = DanceOptions(postures={"both": 4}, pool=24, rounds=1, workers=1, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def test_variations_lie_between_home_and_the_pose(strong_robot: Rig, poses: tupl
 def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, pool: PosturePool) -> None:
     """Of four postures each of two poses gives two, however little one of them excites."""
     assert set(pool.pose_indices) == {0, 1}
-    (chosen,), _ = choose_postures([pool], [4], base_parameters(strong_robot), link_weights(strong_robot, {}), 0, 2)
+    (chosen,), _ = choose_postures([pool], [4], base_parameters(strong_robot), link_weights(strong_robot, {}), 0)
     assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]
-    (three,), _ = choose_postures([pool], [3], base_parameters(strong_robot), link_weights(strong_robot, {}), 0, 2)
+    (three,), _ = choose_postures([pool], [3], base_parameters(strong_robot), link_weights(strong_robot, {}), 0)
     assert set(pool.pose_indices[three]) == {0, 1}
 
 
