@@ -105,7 +105,7 @@ ENDS = 0.1
 
 
 def walking_figures(data: Path, quick: bool) -> list[Figure]:
-    """Bodies follow walks: pace, balance, friction, torque, yaw moment and time of computing; of a person sway too."""
+    """Bodies follow walks, rigid soles roll: pace, balance, friction, torque, yaw moment, time; a person's sway too."""
     rows, sources = [], {clip: _walker(data, source, clip) for clip, source in WALKS.items()}
     for name, make in (WALKERS if not quick else {PERSON: WALKERS[PERSON]}).items():
         rig = make()
@@ -133,7 +133,7 @@ def _walk(name: str, clip: str, walker: Performer | None, rig: Rig | None) -> li
     note, person = "", name == PERSON
     if walker is not None and rig is not None:
         recorded, began = float(walker.times[-1] - walker.times[0]), time.process_time()
-        options = RetargetOptions()
+        options = RetargetOptions(roll=True)
         kept, options = separate_legs_and_links(walker, retarget_motion(walker, rig, None, options), options, CHECKS)
         balanced = balance_motion(kept, options, CHECKS)
         checks = check_motion(rig, balanced.motion, balanced.schedule, CHECKS)
@@ -330,7 +330,12 @@ def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, 
 
 def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     """Frames that pass balance and torque, as retargeted and repaired, and falls in MuJoCo."""
-    followed = retarget(source, rig, limits=RetargetLimits(repair=RepairOptions(passes=ROUNDS)))
+    followed = retarget(
+        source,
+        rig,
+        options=RetargetOptions(from_rest=True),  # MuJoCo's body stands first
+        limits=RetargetLimits(repair=RepairOptions(passes=ROUNDS)),
+    )
     data = f"simulated, retargeted from {clip}"
     shares = [_passing(followed, which) for which in ("before", "after")]
     feasible = 100.0 * float(1.0 - followed.before.failed.mean())
