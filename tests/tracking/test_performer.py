@@ -107,9 +107,11 @@ def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
         Performer.from_segments(replace(skeleton, positions=places))
 
 
-def test_soles_of_no_length_or_too_long_are_named() -> None:
-    """A sole without length has no direction: an error; one half as long as the leg is noted."""
+def test_soles_and_feet_that_cannot_be_are_named() -> None:
+    """A sole without length has no direction: an error, as is one foot alone; one half as long as the leg is noted."""
     given = Performer.from_motion(person(), squat(person()))
+    with pytest.raises(InvalidValue, match="no segment of the recording is known to be the left_foot"):
+        replace(given, parts={part: link for part, link in given.parts.items() if part != "left_foot"})
     with pytest.raises(InvalidValue, match="no length of the sole of the right and left foot"):
         replace(given, soles={side: sole[:1] for side, sole in given.soles.items()})
     long = replace(given, soles={side: 1.7 * sole for side, sole in given.soles.items()})

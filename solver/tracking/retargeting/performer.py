@@ -99,6 +99,9 @@ class Performer:
 
     def __post_init__(self) -> None:
         FileName(self.name)
+        legs = [f"{side}_{name}" for side in SIDES for name in LEG]
+        if missing := [part for part in legs if part not in self.parts]:
+            raise InvalidValue(f"no segment of the recording is known to be the {', '.join(missing)}")
         if short := [side for side in SIDES if not self.sole_length(side) > MIN_SOLE]:
             raise InvalidValue(
                 f"no length of the sole of the {' and '.join(short)} foot: give its bone a tip, or a sole"

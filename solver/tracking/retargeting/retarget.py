@@ -16,7 +16,6 @@ from ...options.authoring import RetargetOptions
 from ...signals import require_rate
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.motion import Motion
-from ...values.person import SIDES
 from ..anatomy import LEG
 from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
 from ..track import manifold_velocities
@@ -213,16 +212,13 @@ def require_mapped_parts(performer: Performer, rig: Rig, mapping: BoneMapping) -
     """Raises an error if the mapping lacks the root or a foot.
 
     Raises:
-        InvalidValue: the root, a foot, or a part of the legs is not mapped.
+        InvalidValue: the root or a foot is not mapped.
         UnknownName, UnknownLink: it belongs to another recording or rig.
     """
     mapping.require(performer.recording, rig)
     needed = [rig.links[0], *(rig.patch(patch).link for patch in rig.sides.values())]
     if free := [link for link in needed if link not in mapping.links]:
         raise InvalidValue(f"the mapping has no segment for {', '.join(free)} of {rig.name!r}: add one")
-    parts = [f"{side}_{name}" for side in SIDES for name in LEG]
-    if missing := [part for part in parts if part not in performer.parts]:
-        raise InvalidValue(f"no segment of the recording is known to be the {', '.join(missing)}")
 
 
 def _collect_notes(retargeter: Retargeter, found: RetargetedMotion, options: RetargetOptions) -> list[str]:
