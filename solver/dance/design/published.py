@@ -45,7 +45,8 @@ class PublishedDesign:
     def run(self, progress: Progress) -> Dance:
         """The dance."""
         task, plan, steps, options = self._task, self._plan, self._plan.step_planner, self._task.options
-        pools, postures, here = list(plan.pools.values()), [], "both"
+        pools, here = list(plan.pools.values()), "both"
+        postures: list[int] = []
         counts = [min(options.postures[name], len(pool.y)) for name, pool in plan.pools.items()]
         chosen, criterion = choose_postures(pools, counts, task.structure, self._weights, options.seed)
         for (name, stance), pool, indices in zip(plan.stances.items(), pools, chosen):
