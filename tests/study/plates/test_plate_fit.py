@@ -18,7 +18,15 @@ from solver.skeleton.rig import Rig
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
-from solver.study.plates.plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, PlateErrors, collect_known_plates
+from solver.study.plates.plate_errors import (
+    COUPLE,
+    DRIFT,
+    OFFSET,
+    PARAMETERS,
+    PlateErrors,
+    collect_known_plates,
+    tolerated_wrenches,
+)
 from solver.study.plates.plate_fit import USUAL_LAG, decide_action
 from solver.study.plates.plate_model import CAUSES, PlateEstimate, PlateHypothesis
 from solver.study.prepare import prepare
@@ -139,6 +147,18 @@ def test_errors_are_removed_as_they_were_added() -> None:
         assert values[2, 0] - PlateErrors(plates).remove_from(wrenches).values[2, 0] == pytest.approx(error)
     late = PlateErrors(lag=0.1, clock=0.01, start=1.0).remove_from(wrenches)
     assert late.times == pytest.approx(times - 0.1 - 0.01 * (times - 1.0))
+
+
+def test_tolerances_are_errors_of_the_equations() -> None:
+    """0.3 % of 500 N in a horizontal force is 1.5 N, and 1.5 N m about a base link 1 m above the plate; each plate has
+    its own errors, and a lag acts on what changes."""
+    times, force = np.arange(3.0), np.array([0.0, 0.0, 500.0])
+    wrenches = Wrenches(times, ("right",), np.tile(np.concatenate([force, np.zeros(3)]), (3, 1, 1)))
+    stds = np.zeros((1, PARAMETERS + 2))
+    stds[0, [2, -2]] = 0.003, 0.001
+    found = tolerated_wrenches(wrenches, stds, 0.0, np.tile([0.0, 0.0, 1.0], (3, 1)), ["left", "right"])
+    assert found[1, :, PARAMETERS + 2] == pytest.approx([1.5, 0.0, 0.0, 0.0, -1.5, 0.0])
+    assert np.count_nonzero(found.any(axis=(0, 1))) == 1
 
 
 def test_nothing_is_corrected_further_than_a_laboratory_could_be_off() -> None:
