@@ -248,7 +248,7 @@ def _own(folder: Path) -> Iterator[Sample]:
         ),
         ("designed "
             "dance", "dance.npz", DESIGNED_DANCE): Dance(rig, (segment,), CheckOptions(), None, (0,),
-                report={"a": 1.0}),
+                seconds=1.0),
         ("authored dance", "keyed.json", AUTHORED_DANCE): AuthoredDance(rig, keys, schedule),
         ("drawn recording", "walk.recording.npz", RECORDING): scene_recording(markers, forces),
         ("summary", "summary.json", SUMMARY): summary,
