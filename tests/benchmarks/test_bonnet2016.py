@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +10,9 @@ import pytest
 from benchmarks.engine.bodies import arm_load, find_arm_links
 from benchmarks.engine.rebalance import fix_root, rebalance_dance, segment_zmp, straighten_root
 from benchmarks.figures.simulated import exact_trial
-from benchmarks.papers import plots
-from benchmarks.papers.bonnet2016_bodies import ROBOT_MASS, delivered_robot, other_person
+from benchmarks.papers.bonnet2016_bodies import ROBOT_MASS, delivered_robot
 from benchmarks.papers.bonnet2016_counts import Counted, count, merge_links
-from benchmarks.papers.bonnet2016_criterion import criterion_drawing, criterion_rows, evolutions
-from benchmarks.papers.bonnet2016_dances import Dances, _digest
+from benchmarks.papers.bonnet2016_criterion import criterion_rows, evolutions
 from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_TRANSITIONS
 from benchmarks.papers.bonnet2016_trials import compare_wrenches, identify_body
 from benchmarks.papers.bonnet2016_zmp import (
@@ -26,15 +22,14 @@ from benchmarks.papers.bonnet2016_zmp import (
     plan_tracks,
     play_tracks,
     summarise_tracks,
-    zmp_drawing,
 )
-from benchmarks.papers.rows import Row, table
+from benchmarks.papers.rows import table
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.plan import build_transition_planner
 from solver.dynamics import integrate
 from solver.options.checks import CheckOptions
 from solver.options.dances import DanceOptions
-from solver.rigs import hoap3, human
+from solver.rigs import hoap3
 from solver.signals import smooth_motion
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.segment import DanceSegment, hold_posture
@@ -87,15 +82,6 @@ def test_the_delivered_robot_has_the_mass_of_the_paper(robot: Rig) -> None:
     assert ((truth.coms >= robot.boxes[:, 0]) & (truth.coms <= robot.boxes[:, 1])).all()
     np.testing.assert_array_equal(truth.values, delivered_robot(robot).values)
     assert np.abs(truth.values - delivered_robot(robot, seed=1).values).max() > 1e-3
-
-
-def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
-    """Another person of the table's mass, whose links could exist."""
-    average = human(1.75, 65.0, "female")
-    truth = other_person(average)
-    assert truth.total_mass == pytest.approx(65.0)
-    assert (truth.consistency_margin > -1e-12).all()
-    assert np.abs(truth.masses / average.masses - 1.0).max() > 0.1
 
 
 def test_rebalancing_for_the_same_body_changes_nothing(robot: Rig, dance: Dance) -> None:
@@ -183,19 +169,6 @@ def test_the_criterion_is_printed_with_the_papers(dance: Dance) -> None:
     assert "MUST MISSED" in table("Fig. 5", stuck)
 
 
-def test_figures_are_self_contained_files(robot: Rig, dance: Dance, tmp_path: Path) -> None:
-    """Both figures are well-formed SVG documents with a style of their own."""
-    falling = traced(dance, np.geomspace(1000.0, 5.0, 30))
-    for name, drawing in (
-        ("fig5", criterion_drawing(evolutions(falling, falling))),
-        ("fig6", zmp_drawing(robot, dance)),
-    ):
-        root = ElementTree.fromstring(plots.save(drawing, tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
-        assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        assert root.find("{http://www.w3.org/2000/svg}style") is not None
-        assert root.findall("{http://www.w3.org/2000/svg}path")
-
-
 def test_a_missing_mass_is_a_missing_force(robot: Rig, dance: Dance) -> None:
     """The truth explains a wrench without noise; CAD misses the weight of what the robot does not have."""
     truth = delivered_robot(robot)
@@ -229,21 +202,6 @@ def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
     assert found.structure == len(found.base.base)
     np.testing.assert_allclose(found.base.values, found.base.base.project(truth), rtol=1e-6, atol=1e-9)
     assert found.base.well_known(corrected=False).all()
-
-
-def test_stored_dances_are_distinguished(robot: Rig) -> None:
-    """A dance is stored for its rig and options, whatever the number of workers."""
-    own = Dances(workers=1).options(DanceOptions(), unseen=False)
-    assert _digest(robot, own) == _digest(robot, replace(own, workers=2))
-    assert _digest(robot, own) != _digest(robot, replace(own, seed=1))
-    assert _digest(robot, own) != _digest(robot.with_prior(arm_load(robot)[0]), own)
-    assert _digest(robot, own) != _digest(robot, Dances(quick=True).options(DanceOptions(), unseen=False))
-
-
-def test_a_row_says_what_is_missing() -> None:
-    """A figure without a number is a dash, with its reason."""
-    text = str(Row("falls", "MuJoCo", None, 1.0, note="not installed"))
-    assert text.split()[-3:] == ["-", "not", "installed"]
 
 
 def test_merged_links_leave_twelve_bodies(robot: Rig) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import identification, models, reference
-from benchmarks.__main__ import VERBS, main
-from benchmarks.figures import simulated, subject
+from benchmarks.figures import subject
 from benchmarks.figures.eigenvalues import meets_requirements
 from benchmarks.figures.figure import (
     UNMEASURED,
@@ -22,7 +21,6 @@ from benchmarks.figures.figure import (
     at_least,
     at_most,
     exit_code,
-    heading,
     left_out,
     missing,
     row,
@@ -31,11 +29,9 @@ from benchmarks.figures.figure import (
 )
 from benchmarks.papers import rapetti2020
 from benchmarks.tracking_figures import bodies, limits
-from solver.demo.motions import still_motion
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
 from solver.qp import Status
-from solver.rigs import human
 from solver.values.inertials import InertialParameters
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -106,27 +102,12 @@ def test_the_summary_counts_and_names() -> None:
     assert f"exit code {UNMEASURED}" in text
 
 
-def test_a_printed_row_contains_everything() -> None:
-    """What, data, value with unit, must, aim and status are in one line, the note below."""
-    first, second = row(Figure("mass", "real, x", 63.51, "kg", within(63.5, 0.4), None, "a note")).splitlines()
-    for part in ("mass", "real, x", "63.51 kg", "63.5 +- 0.4", "met"):
-        assert part in first
-    assert second.strip() == "a note"
-
-
 def test_without_data_every_real_row_is_still_listed(tmp_path: Path) -> None:
     """The table keeps its rows where the recordings are missing, each with the reason."""
     found = identification.real(tmp_path, True, [])
     assert len(found) == len(identification.unmeasured())
     assert all(f.status is FigureStatus.NOT_MEASURED and "no data" in f.note and f.must for f in found)
     assert exit_code(found) == UNMEASURED
-
-
-def test_an_unknown_verb_is_a_usage_error() -> None:
-    """Exit code 2, as for every wrong command line."""
-    assert main(["nonsense"]) == 2
-    assert main([]) == 2
-    assert "identification" in VERBS
 
 
 def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subject.Unseen:
@@ -166,15 +147,6 @@ def test_eigenvalues_decide_whether_a_result_meets_its_constraints() -> None:
     assert not meets_requirements(estimate(negative), ROTATIONAL)
 
 
-def test_halves_of_a_trial_share_no_frame() -> None:
-    """Every frame counts in exactly one of the two halves."""
-    rig = human(1.7, 60.0, "female")
-    trial = simulated.exact_trial(rig, "still", still_motion(rig, rig.neutral, np.arange(9) / 100.0), rig.prior)
-    first, second = (simulated.select_half(trial, part).counted for part in simulated.PARTS)
-    assert not np.any(first & second)
-    assert np.all(first | second)
-
-
 @pytest.mark.parametrize("slowness", [0.5, 1.0, 3.5])
 def test_times_of_all_machines_are_compared_alike(slowness: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work that takes n times as long where the reference loop does is compared and printed as on an ordinary
@@ -186,15 +158,6 @@ def test_times_of_all_machines_are_compared_alike(slowness: float, monkeypatch: 
     assert " 0.9 s " in first
     assert second.strip() == f"{slowness * 0.9:.4g} s on this machine"
     assert figure(0.9).compared_value == 0.9
-
-
-def test_the_reference_loop_is_measured_once() -> None:
-    """It takes processor time, the same line says it twice, and the table begins with it."""
-    found = reference.loop_seconds()
-    assert found > 0.0
-    assert heading().startswith(reference.reference_line())
-    assert f"{found:.2f} s here" in reference.reference_line()
-    assert reference.to_ordinary(found) == pytest.approx(reference.ORDINARY)
 
 
 CHILDREN = {
