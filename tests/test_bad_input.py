@@ -15,6 +15,7 @@ import pytest
 
 import solver
 from solver.base.errors import SolverError, checked
+from solver.base.progress import Progress, silent
 from solver.calibration import load_marker_set
 from solver.cli import WRONG_INPUT, main
 from solver.feasibility.collision_shapes import collision_solids
@@ -120,6 +121,12 @@ def test_the_error_names_the_argument() -> None:
         solver.base_parameters(3)  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         checked(lambda: 1 / 0)()
+
+    def convert(progress: Progress) -> None:
+        int("walk")
+
+    with pytest.raises(ValueError, match="invalid literal"):
+        checked(convert)(silent)
 
 
 def test_a_flat_mesh_has_no_distances() -> None:

@@ -40,7 +40,7 @@ def _fits(value: Any, declared: Any) -> bool:
         return value in inner
     if kind is None or hasattr(declared, "__metadata__"):
         return value is None if kind is None else _fits(value, inner[0])
-    if not isinstance(kind, type) or kind is object:
+    if not isinstance(kind, type) or kind is object or getattr(kind, "_is_protocol", False):
         return True
     if not isinstance(value, (kind, *AS_DECLARED.get(kind.__name__, ()))) or (isinstance(value, str) and inner):
         return False
