@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 import numpy as np
 
 from ..base.errors import SolverError
+from ..base.file_arrays import iterate_slices
 from .json_tree import WrongEntry, to_json_values
 
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -173,7 +174,7 @@ def _store(array: Any, arrays: Arrays | None, place: str) -> Any:
         raise WrongEntry(place, f"an array of {array.dtype} with {array.ndim} axes cannot be written")
     if arrays is not None:
         alike = ((key, a) for key, a in arrays.items() if (a.dtype, a.shape) == (array.dtype, array.shape))
-        stored = next((key for key, other in alike if other.tobytes() == array.tobytes()), place or "array")
+        stored = next((key for key, other in alike if _is_same(other, array)), place or "array")
         arrays.setdefault(stored, array)
         return stored
     if not array.size:
@@ -183,6 +184,11 @@ def _store(array: Any, arrays: Arrays | None, place: str) -> Any:
         strange = ~np.isfinite(array)
         values[strange] = [_name_of(number) for number in array[strange].tolist()]
     return values.tolist()
+
+
+def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether arrays of one type and shape have the same bytes; compared in pieces, for they may be long."""
+    return all(one[own].tobytes() == other[own].tobytes() for own in iterate_slices(len(one)))
 
 
 def _load(tree: Any, arrays: Arrays | None, place: str) -> np.ndarray:
