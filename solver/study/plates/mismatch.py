@@ -243,13 +243,18 @@ def find_lag(offsets: Sequence[TimeOffset], as_it_is: float) -> float:
     """
     likely = [
         k
-        for k, offset in enumerate(offsets)
-        if offset.evaluation.is_certain
-        or (abs(offset.seconds) <= MAX_LAG and offset.residual < MAX_LAG_RATIO * as_it_is)
+        for k in range(1, len(offsets) - 1)
+        if offsets[k].residual <= min(offsets[k - 1].residual, offsets[k + 1].residual)
+        and (
+            offsets[k].evaluation.is_certain
+            or (abs(offsets[k].seconds) <= MAX_LAG and offsets[k].residual < MAX_LAG_RATIO * as_it_is)
+        )
     ]
-    best = min(likely, key=lambda k: offsets[k].residual, default=0)
-    if not likely or not 0 < best < len(offsets) - 1:
-        return offsets[best].seconds if likely else 0.0
+    if not likely:
+        return 0.0
+    least = min(offsets[k].residual for k in likely) / MAX_RATIO_OWN_FRAMES
+    # strides repeat: of offsets that fit nearly as well the smallest
+    best = min((k for k in likely if offsets[k].residual < least), key=lambda k: abs(offsets[k].seconds))
     before, own, after = (offset.residual for offset in offsets[best - 1 : best + 2])
     curvature = before - 2.0 * own + after
     between = 0.5 * (before - after) / curvature if curvature > 0.0 else 0.0
