@@ -22,11 +22,11 @@ import daqp
 import numpy as np
 import osqp
 from scipy import sparse
-from solver.dance.authoring.repair_dance import repair_dance
 
 from solver import qp
 from solver.base.errors import BackendError
 from solver.base.threads import one_blas_thread
+from solver.dance.authoring.repair import repair_dance
 from solver.posing import drag
 from solver.qp.bounded import EQUALITY, BoundedSolution, Bounds, OsqpSequence, solve_bounded
 from solver.rigs import human

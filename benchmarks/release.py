@@ -101,7 +101,7 @@ def measure() -> dict[str, float]:
 
 
 def _repair(rig: Rig) -> Callable[[], object]:
-    from solver.dance.authoring.repair_dance import repair_dance
+    from solver.dance.authoring.repair import repair_dance
 
     from .figures.repairs import QUICK_BEATS, changed_dance
 

@@ -12,13 +12,6 @@ from benchmarks.papers import plots, side_by_side
 from benchmarks.papers.side_by_side import main
 
 
-def test_an_unknown_paper_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """The message has the wrong name and the choices."""
-    with pytest.raises(SystemExit, match="2"):
-        main(["jovic2061"])
-    assert "jovic2061: choose from ayusawa, bailly2019" in capsys.readouterr().err
-
-
 def test_the_blocks_of_a_paper_replace_its_own_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was printed is kept in blocks, without lines about the run; other papers in the file stay."""
     monkeypatch.setattr(side_by_side, "reference_line", lambda: "")

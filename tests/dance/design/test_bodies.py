@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from solver.dance.authoring.repair_dance import repair_dance
 
 from solver.base.errors import InvalidValue
 from solver.base.so3 import exp
 from solver.contacts.schedule import Phase, Schedule, stance
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.authoring.repair import repair_dance
 from solver.dance.design.dance import Dance
 from solver.dance.design.named_poses import NamedPose
 from solver.dance.design.objective import sigma_objective
