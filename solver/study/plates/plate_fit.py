@@ -95,7 +95,7 @@ def fit_plates(
         if not sums:
             return PlateFit((), errors, stds)
         estimates = _search(PlateModel(sums, len(root)), groups, options)
-        times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found)]
+        times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found, errors)]
         for found in () if options.only_reports(LAG) else times:
             _correct(errors, found, found.sizes)
         if max((abs(found.sizes[0]) for found in times), default=0.0) < SETTLED or options.only_reports(LAG):
@@ -123,10 +123,11 @@ def fit_plates(
     return PlateFit(tuple(findings), errors, stds, lag if lag.std < LEAST_LAG_STD else None)
 
 
-def _is_certain(found: PlateEstimate) -> bool:
-    """Whether a lag or clock is corrected: a lag of all trials, unless it is small or unknown."""
+def _is_certain(found: PlateEstimate, errors: Mapping[str, PlateErrors]) -> bool:
+    """Whether a lag or clock is corrected: a lag of all trials, unless it is small, in all, or unknown."""
     if found.hypothesis.concerns_all and found.hypothesis.cause is COMMON_LAG:
-        return bool(found.stds[0] < LEAST_LAG_STD and abs(found.sizes[0]) > SETTLED)
+        total = float(found.sizes[0] + np.mean([own.lag for own in errors.values()]))
+        return bool(found.stds[0] < LEAST_LAG_STD and abs(total) > SETTLED)
     return bool(found.notable.all())
 
 
