@@ -1,7 +1,8 @@
 """Time of one redraw of the Author panels, in bpy: ``python -m benchmarks.panel``.
 
 A redraw calls every panel's poll and draw, and every shown button's poll, as the window does at each mouse move over
-the sidebar. `Paper` takes the place of Blender's layout, which only a window has: it draws nothing and calls the polls.
+the sidebar. `PollingLayout` takes the place of Blender's layout, which only a window has: it draws nothing and calls
+the polls.
 Simulated motion of a person: a dance of 82 s with a posture every 4 s, and 10 minutes of tracked motion at 100 Hz.
 """
 
@@ -62,8 +63,8 @@ class RedrawCost:
     slice: float
 
 
-class Paper:
-    """A layout on which nothing is drawn."""
+class PollingLayout:
+    """A layout that draws nothing, and calls the poll of each button as Blender does."""
 
     def operator(self, name: str, **_: object) -> SimpleNamespace:
         """A button: Blender calls its poll to show it grey."""
@@ -75,13 +76,13 @@ class Paper:
         """A field: its value is read."""
         getattr(owner, name, None)
 
-    def panel(self, _name: str, **_: object) -> tuple[Paper, Paper]:
+    def panel(self, _name: str, **_: object) -> tuple[PollingLayout, PollingLayout]:
         """A part that folds, unfolded: its header and its body."""
-        return Paper(), Paper()
+        return PollingLayout(), PollingLayout()
 
     def __getattr__(self, name: str) -> Any:
         """Everything else is another layout."""
-        return lambda *_, **__: Paper()
+        return lambda *_, **__: PollingLayout()
 
 
 def redraw_once() -> float:
@@ -89,7 +90,7 @@ def redraw_once() -> float:
     start = time.process_time()
     for panel in PANELS:
         if not hasattr(panel, "poll") or panel.poll(bpy.context):
-            panel.draw(SimpleNamespace(layout=Paper()), bpy.context)  # type: ignore[arg-type]
+            panel.draw(SimpleNamespace(layout=PollingLayout()), bpy.context)  # type: ignore[arg-type]
     return time.process_time() - start
 
 

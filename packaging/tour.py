@@ -105,7 +105,7 @@ def is_plain(path: Path) -> bool:
     return bool(np.ptp(pixels.reshape(-1, 4)[:, :3], axis=0).max() == 0.0)
 
 
-class Paper:
+class ButtonListLayout:
     """A layout that keeps which buttons are drawn, and whether progress is."""
 
     def __init__(self, drawn: list[str]) -> None:
@@ -175,7 +175,7 @@ class Tour:
         """Count a running job of which the top of the tab does not show progress, time left or Cancel."""
         drawn: list[str] = []
         panel = find_module("panels.next_step").EXCITING_DANCE_PT_next_step
-        panel.draw(SimpleNamespace(layout=Paper(drawn)), CONTEXT)
+        panel.draw(SimpleNamespace(layout=ButtonListLayout(drawn)), CONTEXT)
         hidden = not {"progress", "exciting_dance.cancel"} <= set(drawn)
         self.figures["hidden jobs"] = self.figures.get("hidden jobs", 0.0) + hidden
 

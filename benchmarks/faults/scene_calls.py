@@ -21,7 +21,7 @@ from addon.interface.next_step import find_next_step
 from addon.live import control, timeline_overlays
 from addon.live import overlays as live_overlays
 
-from ..panel import Paper
+from ..panel import PollingLayout
 from .dancing_scene import Stage
 from .scene_digest import changes, digest
 
@@ -184,7 +184,7 @@ def _try_step(what: str, step: Callable[[], object]) -> Outcome:
 
 
 def _sheet() -> SimpleNamespace:
-    return SimpleNamespace(layout=Paper(), solver_python="")
+    return SimpleNamespace(layout=PollingLayout(), solver_python="")
 
 
 def _draw(panel: Any) -> None:
@@ -197,7 +197,7 @@ def _lists() -> None:
         if issubclass(cls, bpy.types.UIList):
             for item in CONTEXT.scene.exciting_dance_told:
                 for joint in item.joints:
-                    cls.draw_item(_sheet(), CONTEXT, Paper(), item, joint, 0, item, "", 0, 0)
+                    cls.draw_item(_sheet(), CONTEXT, PollingLayout(), item, joint, 0, item, "", 0, 0)
 
 
 def _over(kind: str, draw: Callable[[], None]) -> None:
