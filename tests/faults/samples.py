@@ -65,7 +65,7 @@ from tests.formats.recording_files import (
     times,
 )
 from tests.formats.skeletons import LAFAN1, MVN, XSENS, bvh_text, mvnx_text, quaternion_rows, storage_text
-from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text
+from tests.rigs.mesh_bytes import collada_text, obj_text, stl_bytes, stl_text
 
 URDF = """<?xml version="1.0"?>
 <robot name="biped">
@@ -288,9 +288,6 @@ def _meshes() -> Iterator[Sample]:
     yield Sample("stl", "a.stl", "bytes", stl_bytes(*shape), mesh)
     yield Sample("stl text", "a.stl", "table", stl_text(*shape).encode(), mesh)
     yield Sample("obj", "a.obj", "table", obj_text(*shape).encode(), mesh)
-    yield Sample("ply", "a.ply", "bytes", ply_bytes(*shape, "binary_little_endian"), mesh)
-    yield Sample("ply text", "a.ply", "table", ply_bytes(*shape, "ascii"), mesh)
-    yield Sample("off", "a.off", "table", off_text(*shape).encode(), mesh)
     yield Sample("collada", "a.dae", "xml", collada_text(*shape).encode(), mesh)
 
 

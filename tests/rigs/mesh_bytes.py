@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 Polygons = Sequence[Sequence[int]]
-PLY_ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 
 
 def stl_bytes(vertices: np.ndarray, polygons: Polygons) -> bytes:
@@ -31,28 +30,6 @@ def obj_text(vertices: np.ndarray, polygons: Polygons) -> str:
     lines = [f"v {_row(each)}" for each in vertices] + ["vn 0 0 1"]
     lines += ["f " + " ".join(f"{k + 1}//1" for k in polygon) for polygon in polygons]
     return "\n".join(lines) + "\n"
-
-
-def off_text(vertices: np.ndarray, polygons: Polygons) -> str:
-    """OFF with a comment and a coloured face."""
-    lines = ["OFF # of a test", f"{len(vertices)} {len(polygons)} 0", *map(_row, vertices)]
-    lines += [f"{len(polygon)} " + " ".join(map(str, polygon)) + " 1 0 0" for polygon in polygons]
-    return "\n".join(lines) + "\n"
-
-
-def ply_bytes(vertices: np.ndarray, polygons: Polygons, kind: str) -> bytes:
-    """PLY with a confidence at every vertex and an element that no one needs."""
-    order, size = PLY_ORDERS[kind], len(vertices)
-    header = f"ply\nformat {kind} 1.0\ncomment of a test\nelement vertex {size}\nproperty float x\nproperty float y\n"
-    header += f"property float z\nproperty uchar confidence\nelement face {len(polygons)}\n"
-    header += "property list uchar int vertex_indices\nelement edge 1\nproperty int one\nend_header\n"
-    if not order:
-        lines = [f"{_row(each)} 7" for each in vertices]
-        lines += [f"{len(polygon)} " + " ".join(map(str, polygon)) for polygon in polygons] + ["0"]
-        return (header + "\n".join(lines) + "\n").encode()
-    body = b"".join(each.astype(f"{order}f4").tobytes() + b"\7" for each in vertices)
-    body += b"".join(bytes([len(each)]) + np.array(each, f"{order}i4").tobytes() for each in polygons)
-    return header.encode() + body + bytes(4)
 
 
 def collada_text(
