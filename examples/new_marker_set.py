@@ -19,7 +19,7 @@ record_person(simulate_person(seed=1, seconds=1.0), folder, seed=1)
 (static,) = solver.load([folder / "static.trc"])
 
 # %% [markdown]
-# A recording with numbered markers. No built-in set fits; the error lists the unknown names and how to write a set.
+# A recording with numbered markers. No built-in set fits and the names say nothing: the error lists them.
 
 # %%
 numbers = {name: f"P{number:02d}" for number, name in enumerate(static.markers.names, 1)}

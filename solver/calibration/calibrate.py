@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,8 +50,8 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
 
     Raises:
         InvalidValue: no recording has markers, or an unknown sex.
-        InputError: no marker set fits, or a link of the trunk or the legs has no marker; the error lists the unmatched
-            names.
+        InputError: the names of too few markers say where they are, or a link of the trunk or the legs has no marker;
+            the error lists the unmatched names.
 
     Example:
         >>> import solver
@@ -71,30 +72,8 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
     if marker_set is None:
         marker_set, sentence = _find_marker_set(marked, names, height)
         assumed.append(sentence)
-    _require_trunk_and_legs(marker_set, names, marked[0].name)
+    marker_set.require_links(TRUNK_AND_LEGS, names, marked[0].name)
     return calibrate_with_marker_set(known, marked, marker_set, assumptions=assumed, progress=progress)
-
-
-def _links_without_markers(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
-    """Links of the trunk and legs on which, and at whose joint centre, the set places no recorded marker."""
-    places = [place for name in names if (place := marker_set.find_location(name)) is not None]
-    marked = {place.link for place in places} | {place.reference_joint for place in places if not place.offset.any()}
-    return tuple(link for link in TRUNK_AND_LEGS if link not in marked)
-
-
-def _require_trunk_and_legs(marker_set: MarkerSet, names: Sequence[str], recording: str) -> None:
-    """Raises an error if a link of the trunk or the legs has no marker.
-
-    Raises:
-        InputError: a link of the trunk or the legs has no marker.
-    """
-    if not (unmarked := _links_without_markers(marker_set, names)):
-        return
-    unknown = marker_set.unknown_names(sorted(names))
-    problem = f"no marker is known on {', '.join(unmarked)} (marker set {marker_set.name!r}"
-    problem += f"; not in it: {', '.join(unknown)})" if unknown else ")"
-    remedy = "Name the markers on these links, with --place or in a marker set given by --marker-set"
-    raise InputError(recording, problem, remedy=remedy if unknown else "Record every link of the trunk and the legs")
 
 
 def _unify_marker_names(recordings: Sequence[Recording], candidates: Sequence[MarkerSet]) -> list[Recording]:
@@ -125,15 +104,9 @@ def _find_marker_set(
 
     Markers that are not in the built-in set that the names belong to are placed by name and motion.
     """
-    try:
-        by_names = detect_marker_set(names, recordings[0].name)
-    except InputError as error:
-        try:
-            recognition = recognise(recordings, height=height)
-        except InputError:
-            raise error from None
-    else:
+    with suppress(InputError):
+        by_names = detect_marker_set(names)
         if not by_names.unknown_names(names):
             return by_names, f"marker set {by_names.name}: recognised by the marker names"
-        recognition = recognise(recordings, height=height)
+    recognition = recognise(recordings, height=height, required=TRUNK_AND_LEGS)
     return recognition.marker_set, recognition.summary

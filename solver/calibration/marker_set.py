@@ -167,6 +167,23 @@ class MarkerSet:
         ignored = self.ignored_names(names)
         return tuple(name for name in names if self.canonical_name(name) is None and name not in ignored)
 
+    def require_links(self, links: Sequence[str], names: Sequence[str], recording: str, spare: int = 0) -> None:
+        """Raises an error if more than ``spare`` links carry none of the recorded markers, nor one at their centre.
+
+        Raises:
+            InputError: names these links, and the markers that are not in the set.
+        """
+        places = [place for name in names if (place := self.find_location(name)) is not None]
+        marked = {place.link for place in places} | {each.reference_joint for each in places if not each.offset.any()}
+        if len(unmarked := [link for link in links if link not in marked]) <= spare:
+            return
+        unknown = self.unknown_names(sorted(names))
+        problem = f"no marker is known on {', '.join(unmarked)} (marker set {self.name!r}"
+        problem += f"; not in it: {', '.join(unknown)})" if unknown else ")"
+        remedy = "Name the markers on these links, with --place or in a marker set given by --marker-set"
+        remedy = remedy if len(unknown) >= len(unmarked) else "Record every link of the trunk and the legs"
+        raise InputError(recording, problem, remedy=remedy)
+
     def find_location(self, name: str) -> MarkerLocation | None:
         """Expected location of a recorded marker; None for virtual and unknown ones."""
         return self.locations.get(self.canonical_name(name) or "")

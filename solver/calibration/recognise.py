@@ -159,6 +159,7 @@ def recognise(
     height: float | None = None,
     given: Mapping[str, Any] | None = None,
     built_in_sets: bool = True,
+    required: Sequence[str] = (),
 ) -> Recognition:
     """A marker set for all markers of recordings: of a built-in set if one fits, and by names and motion.
 
@@ -168,9 +169,12 @@ def recognise(
         given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose entries are kept; only other markers
             are recognised.
         built_in_sets: False for names and motion alone.
+        required: links that need a marker: refused before a body is posed where the names place none on some of them,
+            and fewer names say nothing.
 
     Raises:
-        InputError: the names of too few markers say where they are, or ``given`` is not a marker set.
+        InputError: the names of too few markers say where they are, a required link has no marker, or ``given`` is not
+            a marker set.
         InvalidValue: no recording has markers.
 
     Example:
@@ -203,10 +207,15 @@ def recognise(
             f"only {len(body)} of {len(names)} markers have names that say where on a person they are, not {listed}"
         )
         raise InputError(marked[0].name, problem, remedy=NAME_MORE_MARKERS)
-    tries = [
-        _PosedMarkers.from_recordings(marked, readings, entries, known, side, height)
-        for side in _candidate_sides(readings)
-    ]
+    tries = []
+    for side in _candidate_sides(readings):
+        sided = {
+            name: replace(reading, side=side) if _lacks_side(reading) else reading for name, reading in readings.items()
+        }
+        named = {name: _entry_of_reading(reading) for name, reading in sided.items()}
+        read = marker_set_from_tree(_tree(named | entries, known))
+        read.require_links(required, names, marked[0].name, spare=len(names) - len(readings))
+        tries.append(_PosedMarkers.from_recordings(marked, sided, entries, read, height))
     return min(tries, key=lambda posed: posed.calibration.rmse).propose_all(known, kept)
 
 
@@ -275,26 +284,19 @@ class _PosedMarkers:
         recordings: Sequence[Recording],
         readings: Mapping[str, NameReading],
         given: Mapping[str, dict[str, Any]],
-        known: Mapping[str, Any],
-        side: str,
+        read: MarkerSet,
         height: float | None,
     ) -> _PosedMarkers:
-        """A body posed by the markers whose names say where they are; ``side`` for names without one."""
+        """A body posed by the markers whose names say where they are, as a set that was read from them."""
         names = _names_of(recordings)
-        sided = {
-            name: replace(reading, side=side) if _lacks_side(reading) else reading for name, reading in readings.items()
-        }
-        tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given), known)
-        found = calibrate_with_marker_set(
-            SubjectData(MASS_GUESS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
-        )
+        found = calibrate_with_marker_set(SubjectData(MASS_GUESS, DEFAULT_SEX, height), recordings, read)
         local: dict[bool, list[np.ndarray]] = {True: [], False: []}
         for recording in recordings:
             positions = _local_positions(found, recording.markers, names)  # type: ignore[arg-type]
             local[is_static(recording.markers)].append(positions)  # type: ignore[arg-type]
         standing, moving = (_median_and_std(np.concatenate(local[still] or [positions[:0]])) for still in (True, False))
         locations, stds = np.where(np.isfinite(standing[0]), standing[0], moving[0]), moving[1]
-        return _PosedMarkers(names, sided, given, found, locations, np.where(np.isfinite(stds), stds, standing[1]))
+        return _PosedMarkers(names, readings, given, found, locations, np.where(np.isfinite(stds), stds, standing[1]))
 
     def propose_all(self, known: Mapping[str, Any], kept: Collection[str]) -> Recognition:
         """Assigns each marker to its most probable link; those ``kept`` to the link of their entry. ``known`` is the

@@ -202,6 +202,15 @@ def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
     assert found.calibration.rmse < 0.008
 
 
+def test_a_body_without_legs_is_refused_by_its_names() -> None:
+    """Where the names place no marker on the legs, and fewer say nothing, no body is posed: nothing need be seen."""
+    places = load_marker_set("plug_in_gait").locations
+    names = [name for name, place in places.items() if not place.link.endswith(("thigh", "shank", "foot"))]
+    unseen = Markers(np.arange(5) / 100.0, (*names, *(f"W{k}" for k in range(5))), np.full((5, len(names) + 5, 3), 1.0))
+    with pytest.raises(InputError, match=r"no marker is known on right_thigh, .*, left_foot .* Record every link"):
+        fit_calibration([Recording("upper", unseen)], mass=70.0, sex="male")
+
+
 def test_every_marker_of_a_laboratory_is_used(shared_data: Path) -> None:
     """Squats on a flywheel: four markers beside Plug-in Gait are placed, that of the tether is left out with a note."""
     files = [shared_data / "foreign" / f"flywheel_{name}.c3d" for name in ("standing", "squat")]

@@ -85,22 +85,8 @@ def test_a_lifted_foot_is_not_in_stance(rig: Rig, motion: Motion, side: str) -> 
     assert 0.55 * end < alone.stop <= 0.72 * end
 
 
-def test_the_velocity_of_a_belt_is_removed(rig: Rig, motion: Motion) -> None:
-    """Position, velocity and acceleration relative to the belt are those of the motion before the belt moved it."""
-    q, v, a = (np.array(values) for values in (motion.q, motion.v, motion.a))
-    q[:, :3] += (motion.times - motion.times[0])[:, None] * SPEED
-    rotations = to_matrix(q[:, 3:7])
-    own = np.einsum("nji,j->ni", rotations, SPEED)
-    v[:, :3] += own
-    a[:, :3] -= np.cross(v[:, 3:6], own)
-    found = find_recorded_contacts(rig, Motion(motion.times, q, v, a))
-    assert "belt that moves at 1.20 m/s" in found.notes[0]
-    for name, tolerance in (("q", 1e-4), ("v", 1e-4), ("a", 1e-3)):
-        np.testing.assert_allclose(getattr(found.motion, name), getattr(motion, name), atol=tolerance)
-
-
 def test_derivatives_of_a_turning_body_stay_consistent(rig: Rig, motion: Motion) -> None:
-    """Relative to the belt, v is still the derivative of the root's position, and a the derivative of v."""
+    """Relative to the belt the body stays where it was; v is the derivative of the root's position, a that of v."""
     times = np.arange(200) * 0.005
     q = np.tile(motion.q[0], (len(times), 1))
     angle = 0.8 * times  # of the whole body about the vertical axis
@@ -112,8 +98,9 @@ def test_derivatives_of_a_turning_body_stay_consistent(rig: Rig, motion: Motion)
     v2[:, :3] = np.einsum("nji,j->ni", to_matrix(q[:, 3:7]), 5.0 * SPEED)
     a2[:, :3] = -np.cross(v2[:, 3:6], v2[:, :3])
     found = find_recorded_contacts(rig, Motion(times, q2, v2, a2))
-    assert "belt" in found.notes[0]
+    assert "belt that moves at 6.0" in found.notes[0]
     rates = np.gradient(found.motion.q[:, :3], times, axis=0)
+    assert np.abs(rates).max() < 0.08  # of 6.02 m/s: feet turn at 0.8 rad/s, 0.1 m beside the axis
     world = np.einsum("nij,nj->ni", to_matrix(found.motion.q[:, 3:7]), found.motion.v[:, :3])
     np.testing.assert_allclose(world[5:-5], rates[5:-5], atol=1e-3)
     np.testing.assert_allclose(
