@@ -31,7 +31,8 @@ SMALLER_MOTION = 0.5
 large motion errs by little in a small one: weights of jumps explain squats, but not the reverse, measured on
 subject_a."""
 UNLIKE = 0.05
-"""Likeness of all trials together at which half of a filter is applied, that of a trial that differs by 2.1 widths."""
+"""Likeness of the most similar trial at which half of a filter is applied: it differs by 2.4 widths. However many
+trials are unlike, they do not resemble the trial at hand together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,8 @@ class FrequencyWeights(ArrayValue):
     def coefficients_of(self, spectrum: np.ndarray) -> np.ndarray:
         """Coefficients (R, 6, C + D) of a trial with this spectrum (6, C + 1)."""
         likeness = compute_likeness(spectrum, self.spectra)
-        total = likeness.sum()
-        return np.tensordot(likeness, self.coefficients, 1) * total / (total**2 + UNLIKE**2)
+        mean = np.tensordot(likeness, self.coefficients, 1) / max(likeness.sum(), np.finfo(float).tiny)
+        return mean * likeness.max() ** 2 / (likeness.max() ** 2 + UNLIKE**2)
 
 
 @dataclass(frozen=True, slots=True)

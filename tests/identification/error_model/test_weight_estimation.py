@@ -101,11 +101,14 @@ def test_a_delay_is_removed() -> None:
 
 
 def test_halves_of_one_trial_teach_each_other() -> None:
-    """One trial is enough if each of its halves improves the other; both then have one filter."""
-    truth = other_body(small_rig())
-    found = learnt([shaking_trial(6.0, 9.0)], truth)
+    """One trial is enough if each of its halves improves the other; both then have one filter. A single step, shorter
+    than a period of the lowest cut-off, teaches none."""
+    truth, trial = other_body(small_rig()), shaking_trial(6.0, 9.0)
+    found = learnt([trial], truth)
     assert found is not None
     assert len(found.spectra) == 1
+    step = np.arange(FRAMES) < RATE / found.cutoffs[0] - 1
+    assert learnt([replace(trial, counted=step)], truth) is None
 
 
 def test_nothing_changes_at_zero_frequency() -> None:
@@ -163,6 +166,9 @@ def test_another_kind_of_motion_is_not_filtered() -> None:
     weights = weights_of(trial, np.ones((REGIONS, 6, 5 + len(DELAYS))))
     assert weights.coefficients_of(weights.spectra[0]) == pytest.approx(1.0, abs=0.01)
     assert np.abs(weights.coefficients_of(weights.spectra[0] + np.log(10.0))).max() < 0.01
+    many = replace(weights, spectra=np.tile(weights.spectra, (50, 1, 1)),
+                   coefficients=np.tile(weights.coefficients, (50, 1, 1, 1)))  # fmt: skip
+    assert np.abs(many.coefficients_of(weights.spectra[0] + np.log(3.0))).max() < 0.05
 
 
 def test_measured_wrenches_are_not_filtered() -> None:
