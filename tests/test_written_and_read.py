@@ -48,6 +48,8 @@ READ = (
     "moments {person} --trial dance",
     "calibrate {lab}/person/static.trc --sex male --mass 71 --marker-set {set.json}",
     "track {person}/static.joints.mot --rig {person}/rig.json",
+    "track {person}/dance.angles.mot --rig {person}/rig.json --planted-foot left_sole",
+    "track {person}/dance.angles.csv --rig {person}/rig.json --planted-foot left_sole",
     "track {dance}/dance.joints.mot --rig {dance}/rig.json",
     "track {dance}/dance.joints.csv --rig hoap3 --planted-foot right_sole",
     "track {exported.mot} --rig hoap3",
@@ -65,8 +67,7 @@ READ = (
 WITH_FOLDER = ("result.json", "report.npz", "study.npz", "*.trial.npz", "*.motion.npz", "rig.json", "calibration.json")
 """Files that ``compare``, ``centroidal``, ``moments``, ``cohort``, ``check`` and ``retarget`` read by their folder."""
 FOR_OTHERS = (
-    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "*.angles.*",
-    "performance.csv",
+    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "performance.csv",
     "dance.json", "provenance.json", "*.recording.npz", "*.centroidal.npz", "*.moments.npz", "performance.json",
     "summary.json", SETTINGS,
 )  # fmt: skip

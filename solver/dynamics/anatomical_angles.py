@@ -14,18 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
 from ..base.file_arrays import FileRows
-from ..base.so3 import exp
+from ..base.so3 import exp, log
 from ..skeleton.rig import PARTS, Rig
 from ..values.motion import Motion
 from ..values.person import LINKS, SIDES
 from .kinematics import motion_pieces
 
-Y, Z = 1, 2
+X, Y, Z = range(3)
 JOINTS = (
     ("pelvis", "thigh", Z, ("hip_flexion", "hip_adduction", "hip_rotation"), (1, 1, 1)),
     ("thigh", "shank", Z, ("knee_angle", "knee_adduction", "knee_rotation"), (-1, 1, 1)),
@@ -43,6 +44,10 @@ rotation, pronation; of trunk and neck bending to the right and rotation to the 
 abduction and 90 degrees in flexion. Sequences and axes: Wu et al. 2002 and 2005."""
 
 
+OTHER_AXIS = 1e-5
+"""[rad] Largest rotation about an axis that a joint does not have. Derived: files hold nine digits of degrees."""
+
+
 @dataclass(frozen=True, slots=True)
 class JointAngles:
     """Angles of a person's joints, three for each joint.
@@ -58,6 +63,17 @@ class JointAngles:
     links: np.ndarray
     values: np.ndarray
     axes: np.ndarray
+
+
+class _AnatomicalJoint(NamedTuple):
+    """Names of its angles, links, first axis, signs of the angles, and reflection (3, 3) of a left limb."""
+
+    names: tuple[str, ...]
+    proximal: int
+    distal: int
+    first: int
+    signs: tuple[int, ...]
+    mirror: np.ndarray
 
 
 @checked
@@ -86,37 +102,88 @@ def joint_angles(rig: Rig, motion: Motion) -> JointAngles:
     """
     if not rig.is_person:
         raise InvalidValue(f"rig {rig.name!r} is no person: its joints have no anatomical angles")
-    known: Mapping[str, str] = rig.provenance.get(PARTS, {link: link for link in rig.links})  # type: ignore[assignment]
-    places = {part: rig.index(link) for part, link in known.items()}
-    still = rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places)
-    joints, names = [], []
-    for *ends, first, own, signs in JOINTS:
-        for side in ("",) if ends[1] in LINKS else SIDES:
-            proximal, distal = (places.get(end if end in LINKS else f"{side}_{end}", -1) for end in ends)
-            if min(proximal, distal) >= 0:
-                joints.append((proximal, distal, first, signs, np.diag([1.0, 1.0, -1.0 if side == "left" else 1.0])))
-                names += [f"{name}_{side[0]}" if side else name for name in own]
+    still, joints = _find_joints(rig)
+    names = angle_names(rig)
     values, axes, last = FileRows(), FileRows(), np.zeros((0, len(names)))
     for _, piece in motion_pieces(rig, motion):
         segments = piece.rotation.transpose(3, 2, 0, 1) @ still
-        angles, about = zip(*(_angles_between(segments, *joint) for joint in joints))
+        angles, about = zip(*(_angles_between(segments, joint) for joint in joints))
         continued = np.unwrap(np.concatenate([last, np.concatenate(angles, axis=1)]), axis=0)
         values.add(continued[len(last) :])
         axes.add(np.concatenate(about, axis=1))
         last = continued[-1:]
-    links = np.repeat([distal for _, distal, *_ in joints], len(names) // len(joints))
-    return JointAngles(tuple(names), links, values.finish(), axes.finish())
+    links = np.repeat([joint.distal for joint in joints], len(names) // len(joints))
+    return JointAngles(names, links, values.finish(), axes.finish())
 
 
-def _angles_between(
-    segments: np.ndarray, proximal: int, distal: int, first: int, signs: tuple[int, ...], mirror: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def angle_names(rig: Rig) -> tuple[str, ...]:
+    """Names of the angles that `joint_angles` gives of a person's rig."""
+    return tuple(name for joint in _find_joints(rig)[1] for name in joint.names)
+
+
+def coordinates_of_angles(rig: Rig, values: np.ndarray) -> np.ndarray:
+    """Coordinates (N, nv) [rad] in the rig's order, zeros for the root, of angles (N, C) [rad]: undoes `joint_angles`.
+
+    Raises:
+        InvalidValue: the rig has other joints between two segments, or one that cannot turn so.
+    """
+    still, joints = _find_joints(rig)
+    result = np.zeros((len(values), rig.nv))
+    for angles, own in zip(np.split(values, len(joints), axis=1), joints):
+        joint, mirror = rig.joints[own.distal], own.mirror
+        if joint.parent != own.proximal or joint.kind not in ("spherical", "universal", "revolute"):
+            proximal, distal = rig.links[own.proximal], rig.links[own.distal]
+            raise InvalidValue(
+                f"joint angles do not determine the joints of {rig.name} between {proximal} and {distal}; give the "
+                "coordinates that are written beside them (.joints.mot)"
+            )
+        turns = np.eye(3)
+        for angle, sign, axis in zip(angles.T, own.signs, np.eye(3)[[own.first, X, Y]]):
+            turns = turns @ exp(sign * angle[:, None] * axis)
+        turns = joint.rotation.T @ still[own.proximal] @ mirror @ turns @ mirror @ still[own.distal].T
+        if joint.kind == "spherical":
+            result[:, rig.v_slices[own.distal]] = log(turns)
+            continue
+        column = rig.v_slices[own.distal].start
+        if joint.kind == "universal":  # the first axis turns the second one
+            axis, carried = joint.axes
+            across, moved = np.cross(axis, carried), turns @ carried
+            result[:, column] = np.arctan2(moved @ across, moved @ np.cross(across, axis))
+            turns = exp(-result[:, column, None] * axis) @ turns
+            column += 1
+        vectors, axis = log(turns), joint.axes[-1]
+        result[:, column] = vectors @ axis
+        if np.nanmax(np.abs(vectors - result[:, column, None] * axis), initial=0.0) > OTHER_AXIS:
+            raise InvalidValue(
+                f"joint angles turn {rig.links[own.distal]} about axes that its joint in {rig.name} does not have; give "
+                "the rig that was tracked (rig.json, which lies beside them)"
+            )
+    return result
+
+
+def _angles_between(segments: np.ndarray, joint: _AnatomicalJoint) -> tuple[np.ndarray, np.ndarray]:
     """Angles (n, 3) [rad] between two of the segments (n, L, 3, 3), and their axes (n, 3, 3), world."""
-    turns = mirror @ segments[:, proximal].swapaxes(1, 2) @ segments[:, distal] @ mirror
-    angles, about = _decompose(turns, first)
+    proximal, mirror, signs = segments[:, joint.proximal], joint.mirror, joint.signs
+    turns = mirror @ proximal.swapaxes(1, 2) @ segments[:, joint.distal] @ mirror
+    angles, about = _decompose(turns, joint.first)
     # an axis of rotation keeps its sense in a mirror that it is normal to
-    world = segments[:, proximal] @ mirror * np.linalg.det(mirror)
+    world = proximal @ mirror * np.linalg.det(mirror)
     return angles * signs, about * np.reshape(signs, (3, 1)) @ world.swapaxes(1, 2)
+
+
+def _find_joints(rig: Rig) -> tuple[np.ndarray, list[_AnatomicalJoint]]:
+    """Anatomical axes (L, 3, 3) of the segments in their links, and the joints between segments that the rig has."""
+    known: Mapping[str, str] = rig.provenance.get(PARTS, {link: link for link in rig.links})  # type: ignore[assignment]
+    places = {part: rig.index(link) for part, link in known.items()}
+    joints = []
+    for *ends, first, own, signs in JOINTS:
+        for side in ("",) if ends[1] in LINKS else SIDES:
+            proximal, distal = (places.get(end if end in LINKS else f"{side}_{end}", -1) for end in ends)
+            if min(proximal, distal) >= 0:
+                mirror = np.diag([1.0, 1.0, -1.0 if side == "left" else 1.0])
+                names = tuple(f"{name}_{side[0]}" if side else name for name in own)
+                joints.append(_AnatomicalJoint(names, proximal, distal, first, signs, mirror))
+    return rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places), joints
 
 
 def _anatomical_axes(rig: Rig, places: Mapping[str, int]) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from ..base.errors import InvalidValue
 from ..base.so3 import rotation_between, to_quaternion
 from ..dynamics import Workspace, integrate
+from ..dynamics.anatomical_angles import angle_names, coordinates_of_angles
 from ..dynamics.coordinates import coordinate_lengths, joint_slices
 from ..formats.joint_coordinates import AXES
 from ..skeleton.rig import Rig
@@ -49,10 +50,10 @@ def configuration_function(
         return lambda values, root: opensim_configurations(
             rig, JointCoordinates(np.arange(float(len(values))), names, values, units, root)
         )
-    columns = _map_columns(rig, names, units)
+    to_tangents = _tangent_function(rig, names, units)
 
     def configure(values: np.ndarray, root: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        tangents = _scale_columns(rig, columns, values)
+        tangents = to_tangents(values)
         known = np.isfinite(tangents).all(axis=1)
         q = np.full((len(values), rig.nq), np.nan)
         q[known] = integrate(rig, rig.neutral, tangents[known])
@@ -72,14 +73,29 @@ def joint_tangents(rig: Rig, joints: JointCoordinates) -> np.ndarray:
     Raises:
         InvalidValue: see `study.poses_of`.
     """
-    return _scale_columns(rig, _map_columns(rig, joints.names, joints.units), joints.values)
+    return _tangent_function(rig, joints.names, joints.units)(joints.values)
 
 
-def _scale_columns(rig: Rig, columns: Mapping[int, tuple[int, float]], values: np.ndarray) -> np.ndarray:
-    tangents = np.zeros((len(values), rig.nv))
-    for place, (column, factor) in columns.items():
-        tangents[:, place] = factor * values[:, column]
-    return tangents
+def _tangent_function(rig: Rig, names: tuple[str, ...], units: tuple[str, ...]) -> Callable[[np.ndarray], np.ndarray]:
+    """What `joint_tangents` does to values (N, n)."""
+    if _is_anatomical(rig, names):
+        order = [names.index(name) for name in angle_names(rig)]
+        factor = RADIANS_PER_DEGREE if units[0] == "deg or m" else 1.0
+        return lambda values: coordinates_of_angles(rig, factor * values[:, order])
+    columns = _map_columns(rig, names, units)
+
+    def scale(values: np.ndarray) -> np.ndarray:
+        tangents = np.zeros((len(values), rig.nv))
+        for place, (column, factor) in columns.items():
+            tangents[:, place] = factor * values[:, column]
+        return tangents
+
+    return scale
+
+
+def _is_anatomical(rig: Rig, names: tuple[str, ...]) -> bool:
+    """Whether columns are the anatomical joint angles that are written beside a person's coordinates."""
+    return rig.is_person and set(names) == set(angle_names(rig))
 
 
 def _map_columns(rig: Rig, names: tuple[str, ...], units: tuple[str, ...]) -> Mapping[int, tuple[int, float]]:
@@ -97,8 +113,8 @@ def _map_columns(rig: Rig, names: tuple[str, ...], units: tuple[str, ...]) -> Ma
         names, unknown = tuple(link for (link, _), *_ in coordinates), []
     if len(set(OPENSIM_COORDINATES) & set(names)) >= 2:
         raise InvalidValue(
-            f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
-            f"{rig.name} ({choices}); give that model (.osim) as the rig, or track the recorded markers"
+            f"{', '.join(unknown)} are angles of another body, whose joints and axes are not those of {rig.name} "
+            f"({choices}); give their OpenSim model (.osim) or rig.json as the rig, or track the recorded markers"
         )
     if unknown:
         raise InvalidValue(f"{', '.join(unknown)}: not joints of {rig.name}; known: {choices}")
@@ -126,7 +142,7 @@ def find_missing_joints(rig: Rig, joints: JointCoordinates) -> list[str]:
     Raises:
         InvalidValue: see `study.poses_of`.
     """
-    if is_opensim_motion(rig, joints.names):
+    if is_opensim_motion(rig, joints.names) or _is_anatomical(rig, joints.names):
         return []
     known = _map_columns(rig, joints.names, joints.units)
     return [link for (link, _), place, _ in list_coordinates(rig) if place not in known]

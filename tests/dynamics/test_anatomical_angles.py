@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import solver
-from solver.dynamics import link_motions
-from solver.dynamics.anatomical_angles import joint_angles
+from solver.base.errors import InvalidValue
+from solver.dynamics import integrate, link_motions
+from solver.dynamics.anatomical_angles import angle_names, coordinates_of_angles, joint_angles
 from solver.formats.joint_coordinates import read_joints_storage
 from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.rigs.opensim.rig import from_opensim
@@ -112,6 +113,26 @@ def test_rates_about_the_axes_add_to_the_angular_velocity() -> None:
         own = slice(first, first + 3)
         together = np.einsum("nc,nci->ni", rates[:, own], found.axes[5:-5, own])
         np.testing.assert_allclose(together, relative, atol=2e-3 * np.abs(relative).max(), err_msg=found.names[first])
+
+
+@pytest.mark.parametrize("variant", ["34dof", "23dof"])
+def test_angles_and_coordinates_determine_each_other(variant: str) -> None:
+    """Of any posture the coordinates of its joint angles are its own."""
+    rig = solver.human(1.75, 70.0, "male", variant=variant)
+    flat = np.random.default_rng(3).uniform(-0.8, 0.8, (50, rig.nv)) * (np.arange(rig.nv) > 5)
+    rest = np.zeros(flat.shape)
+    found = joint_angles(rig, Motion(0.01 * np.arange(50), integrate(rig, rig.neutral, flat), rest, rest))
+    np.testing.assert_allclose(coordinates_of_angles(rig, found.values), flat, atol=1e-12)
+
+
+def test_angles_that_a_body_cannot_have_are_refused() -> None:
+    """Nothing is guessed of joints in a row, and of an axis that a hinge lacks: the file to give instead is named."""
+    girdle = solver.human(1.75, 70.0, "male", shoulders="girdle")
+    with pytest.raises(InvalidValue, match=r"between torso and right_upper_arm; give .*joints\.mot"):
+        coordinates_of_angles(girdle, np.zeros((1, len(angle_names(girdle)))))
+    values = np.where(np.array(angle_names(RIG)) == "knee_adduction_l", 0.1, 0.0)[None]
+    with pytest.raises(InvalidValue, match=r"turn left_shank about axes .*rig\.json"):
+        coordinates_of_angles(RIG, values)
 
 
 def test_only_people_have_anatomical_angles() -> None:

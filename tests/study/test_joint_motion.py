@@ -95,7 +95,7 @@ def test_coordinates_of_an_opensim_model_are_recognised() -> None:
     rig = human(1.7, 60.0, "female")
     names = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r")
     foreign = JointCoordinates(np.arange(3.0), names, np.zeros((3, 3)), ("rad or m",) * 3)
-    with pytest.raises(InvalidValue, match=r"hip_flexion_r are coordinates of an OpenSim model.*markers"):
+    with pytest.raises(InvalidValue, match=r"hip_flexion_r are angles of another body.*markers"):
         poses_of(rig, foreign)
 
 
