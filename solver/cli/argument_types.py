@@ -50,6 +50,7 @@ count, natural, seed = argument(COUNT.parse), argument(NATURAL.parse), argument(
 jobs = argument(JOBS.parse)
 rate = argument(Range(0.0, FASTEST, above=True).parse)
 effort = argument(Range(0.0, MOST_EFFORT, above=True).parse)
+stature = argument(Range(*STATURES).parse)
 
 
 def by_name(
@@ -70,14 +71,6 @@ def by_name(
         if not equals or not name:
             raise InvalidValue(f"{option} takes {form}, not {word!r}")
     return result
-
-
-def stature(text: str) -> float:
-    """Height of a person."""
-    low, high = STATURES
-    if not low <= (value := number(text)) <= high:
-        raise argparse.ArgumentTypeError(f"must lie between {low:g} and {high:g} m, as people's do, not {value:g}")
-    return float(value)
 
 
 def path(text: str) -> Path:

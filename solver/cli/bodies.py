@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, InvalidValue
 from ..options.study import Settings
 from ..storage.codec import JSON_SUFFIX
 from ..values.person import SEXES
-from ..values.rig_kinds import RigKind, built_in_rigs, robot_suffixes
+from ..values.rig_kinds import built_in_rigs, robot_suffixes
 from .argument_types import add_options, by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def body_of(options: argparse.Namespace) -> Rig:
     """
     from ..rigs import build_rig, builder_arguments
     from ..rigs.contact_patches import with_patches
-    from ..rigs.overrides import with_exclusions, with_soles, with_torques
+    from ..rigs.overrides import with_exclusions, with_feet, with_soles, with_torques
     from ..rigs.robot_files import find_file_kind
     from ..scene.rig import ARCHIVE, read_rig
 
@@ -92,27 +92,23 @@ def body_of(options: argparse.Namespace) -> Rig:
     if odd := [f"--{name}" for name in given if name not in takes]:
         known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
         raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
+    srdf = None
+    if (file := given.pop("srdf", None)) is not None:
+        from ..rigs.srdf import read_srdf
+
+        srdf = read_srdf(file)
     if is_own:
-        rig = _restated(read_rig(options.body), options)
+        rig = with_feet(read_rig(options.body), given.get("feet", ()))
     elif file_kind is None:
         rig = build_rig({"kind": options.body} | given)
     else:
-        rig = _from_file(options, file_kind, {name: value for name, value in given.items() if name != "srdf"})
+        rig = file_kind.load_builder()(options.body, **({"feet": srdf.feet} if srdf and srdf.feet else {}) | given)
+    if srdf is not None:
+        rig = with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
     rig = with_patches(rig, [_patch(words) for words in getattr(options, "patches", ())])
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
-
-
-def _from_file(options: argparse.Namespace, kind: RigKind, given: dict[str, Any]) -> Rig:
-    from ..rigs.overrides import with_exclusions
-    from ..rigs.srdf import read_srdf
-
-    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
-    if srdf is not None and srdf.feet:
-        given = {"feet": srdf.feet} | given
-    rig: Rig = kind.load_builder()(options.body, **given)
-    return rig if srdf is None else with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
 
 
 def _sole(words: str) -> tuple[str, tuple[float, float]]:
@@ -141,16 +137,6 @@ def _patch(words: str) -> PatchSpecification | str:
             "--patches takes LINK=X,Y,Z,RADIUS or LINK=X,Y,Z,LENGTHxWIDTH in metres in the link's frame, where wanted "
             f"with the side it faces, as hand=0.03,0,-0.05,0.1x0.08,+x; not {words!r}"
         ) from None
-
-
-def _restated(rig: Rig, options: argparse.Namespace) -> Rig:
-    """A rig of this program with the feet and the SRDF that the options specify."""
-    from ..rigs.overrides import with_exclusions, with_feet
-    from ..rigs.srdf import read_srdf
-
-    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
-    rig = with_feet(rig, getattr(options, "feet", ()) or ())
-    return rig if srdf is None else with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
 
 
 def _pair(words: str) -> tuple[str, str]:

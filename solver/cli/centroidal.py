@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..base.progress import Progress
-from .argument_types import path
-from .options import add_output, add_verb
+from .options import add_output, add_study, add_verb
 from .printed import warn
 
 NAMES = ("smoother", "complementary", "causal", "ekf", "fusion", "force", "kinematic")
@@ -31,10 +30,8 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "centroidal", "estimate centre of mass and momentum rate", EXPLANATION, run)
-    parser.add_argument("study", type=path, metavar="STUDY", help="the --output of `identify`")
-    parser.add_argument("--trial", metavar="NAME", nargs="+", default=(), help="only these trials")
+    add_study(parser)
     parser.add_argument("--method", choices=NAMES, default=NAMES[0], help=f"(default: {NAMES[0]})")
-    parser.add_argument("--prior", action="store_true", help="use the inertial parameters of the prior")
     add_output(parser)
 
 

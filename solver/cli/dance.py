@@ -13,7 +13,7 @@ from ..base.progress import PartialProgress, Progress
 from ..base.termination import NOTHING
 from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options, paper_options
-from .argument_types import add_options, by_name, effort, given, path, rate
+from .argument_types import add_options, by_name, effort, given, natural, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
 from .exit_codes import INCOMPLETE, OK
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..skeleton.rig import Rig
 
 WRITING = 0.97
+POSTURES = "--postures", "a whole number, or FEET=NUMBER each", natural
+"""Of `by_name`."""
 LONGEST_SEARCH = 600.0
 """[s] Longest search at an effort of one. Chosen so that a quick look at Romeo, 0.2, lasts two minutes."""
 ONCE, MIRRORED = FOOT_CONFIGURATIONS, ("both", "left", "both", "right")
@@ -155,15 +157,5 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
 def _postures(words: list[str], share: tuple[str, ...]) -> dict[str, int]:
     """Number per foot configuration; one number is dealt out to some in turn."""
     if len(words) == 1 and "=" not in words[0]:
-        return dict(Counter(islice(cycle(share), _whole(words[0], "--postures"))))
-    return {name: _whole(str(value), "--postures") for name, value in by_name(words, "--postures").items()}
-
-
-def _whole(text: str, option: str) -> int:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if value < 0 or value != int(value):
-        raise InvalidValue(f"{option} takes whole numbers, not {text!r}")
-    return int(value)
+        return dict(Counter(islice(cycle(share), *by_name([f"phrases={words[0]}"], *POSTURES).values())))
+    return by_name(words, *POSTURES)

@@ -19,9 +19,9 @@ from .options import (
     add_reading,
     add_subject,
     add_verb,
+    calibrated,
     read_options,
     settings_of,
-    subject,
 )
 
 if TYPE_CHECKING:
@@ -61,24 +61,18 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..base.progress import PartialProgress
-    from ..calibration.calibration import CALIBRATION
     from ..study.recordings import load, require_rates
-    from ..study.subject_calibration import calibrate
     from ..workflow.find_load import find_load
     from .printed import warn
     from .words import found_load
 
-    if body is None and options.calibration is not None:
-        body = CALIBRATION.read(options.calibration)
-    person = subject(options) if body is None else None
     searched = LoadOptions(**given(options, LoadOptions))
     settings = replace(settings_of(options), no_cross_validation=True)
     with watched(read_options(options), (*options.before, *options.after)) as reading:
         before, after = (load(files, reading) for files in (options.before, options.after))
     require_rates((*before, *after), settings)
-    if person is not None:
-        body = calibrate(before, **person, progress=PartialProgress(progress, 0.0, 0.3))
-    assert body is not None
+    if body is None:
+        body = calibrated(options, before, PartialProgress(progress, 0.0, 0.3))
     study = find_load(
         before, after, body, settings=settings, options=searched, progress=PartialProgress(progress, 0.3, 0.97)
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..base.progress import Progress
-from .argument_types import path
-from .options import add_output, add_verb
+from .options import add_output, add_study, add_verb
 from .printed import warn
 
 EXPLANATION = """
@@ -32,10 +31,8 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "moments", "compute joint moments of trials by inverse dynamics", EXPLANATION, run)
-    parser.add_argument("study", type=path, metavar="STUDY", help="the --output of `identify`")
-    parser.add_argument("--trial", metavar="NAME", nargs="+", default=(), help="only these trials")
+    add_study(parser)
     parser.add_argument("--feet", metavar="LINK", nargs="+", default=(), help="links that touch the plates")
-    parser.add_argument("--prior", action="store_true", help="use the inertial parameters of the prior")
     add_output(parser)
 
 

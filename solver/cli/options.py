@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from ..base.errors import InvalidValue
 from ..base.progress import Progress, silent, write_json_lines
@@ -22,6 +22,10 @@ from ..values.person import SEXES, SHOULDERS, TRUNKS
 from .argument_types import add_options, given, marker_set, path, path_ending, positive, stature
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text, show_all
+
+if TYPE_CHECKING:
+    from ..calibration.calibration import Calibration
+    from ..signals.trial import Recording
 
 
 class Subject(TypedDict):
@@ -222,6 +226,28 @@ def subject(options: argparse.Namespace) -> Subject:
         "marker_set": options.marker_set,
         "static": tuple(options.static),
     }
+
+
+def calibrated(options: argparse.Namespace, recordings: Sequence[Recording], progress: Progress) -> Calibration:
+    """The subject as calibrated before, or from recordings.
+
+    Raises:
+        InputError: the file is missing or wrong, or the recordings do not show a person of the stated size.
+        InvalidValue: no sex is given.
+    """
+    from ..calibration.calibration import CALIBRATION
+    from ..study.subject_calibration import calibrate
+
+    if options.calibration is not None:
+        return CALIBRATION.read(options.calibration)
+    return calibrate(recordings, **subject(options), progress=progress)
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of a study, and which of its trials and inertial parameters are used."""
+    parser.add_argument("study", type=path, metavar="STUDY", help="the --output of `identify`")
+    parser.add_argument("--trial", metavar="NAME", nargs="+", default=(), help="only these trials")
+    parser.add_argument("--prior", action="store_true", help="use the inertial parameters of the prior")
 
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

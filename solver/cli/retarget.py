@@ -26,9 +26,9 @@ from .options import (
     add_reading,
     add_subject,
     add_verb,
+    calibrated,
     read_options,
     settings_of,
-    subject,
 )
 
 if TYPE_CHECKING:
@@ -154,11 +154,9 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
     Raises:
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
-    from ..calibration.calibration import CALIBRATION
     from ..input_checks import check_recording
     from ..skeleton.match import match_recording
     from ..study.recordings import load
-    from ..study.subject_calibration import calibrate
     from ..tracking.retargeting.performer import Performer
     from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
     from ..workflow.pipeline import track
@@ -180,10 +178,7 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
     if recordings[0].markers is None:
         reason = "holds neither markers nor segments: `track` it with its --rig, and name the motion that is written"
         raise InvalidValue(f"the recording {reason}")
-    if options.calibration is not None:
-        body = CALIBRATION.read(options.calibration)
-    else:
-        body = calibrate(recordings, **subject(options), progress=PartialProgress(progress, 0.0, 0.5))
+    body = calibrated(options, recordings, PartialProgress(progress, 0.0, 0.5))
     study = track(recordings, body, settings_of(options), PartialProgress(progress, 0.5, 1.0))
     motion = study.records[0].motion
     if motion is None:

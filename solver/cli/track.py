@@ -20,6 +20,7 @@ from .options import (
     add_recordings,
     add_subject,
     add_verb,
+    calibrated,
     read_options,
     settings_of,
     subject,
@@ -66,32 +67,28 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     take_rig(options)
     body: Calibration | Rig | None = require_sense(options, options.files)
     from ..base.progress import PartialProgress
-    from ..calibration.calibration import CALIBRATION, Calibration
+    from ..calibration.calibration import Calibration
     from ..formats.text_table import format_table
     from ..scene.study_folder import trial_files
     from ..study.recordings import load, require_rates
-    from ..study.subject_calibration import calibrate
     from ..tracking.bone_mapping import MAPPING, guess_mapping
     from ..workflow.pipeline import track
     from .printed import warn
     from .words import removed_trials
 
     settings = settings_of(options)
-    if body is None and options.calibration is not None:
-        body = CALIBRATION.read(options.calibration)
-    person = subject(options) if body is None else None
     recordings = load(options.files, read_options(options))
     require_rates(recordings, settings)
     segments = next((recording.segments for recording in recordings if recording.segments is not None), None)
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
-    if segments is not None:
-        body = body.rig if isinstance(body, Calibration) else body or _person(person)
-        mapping = mapping or guess_mapping(segments, body)
-    elif options.mapping is not None or options.save_mapping is not None:
+    if segments is None and (options.mapping is not None or options.save_mapping is not None):
         raise InvalidValue("no recording holds segments, so a mapping has no use")
-    if body is None:
-        assert person is not None
-        body = calibrate(recordings, **person, progress=PartialProgress(progress, 0.0, 0.4))
+    if body is None and (segments is None or options.calibration is not None):
+        body = calibrated(options, recordings, PartialProgress(progress, 0.0, 0.4))
+    if segments is not None:
+        body = body.rig if isinstance(body, Calibration) else body or _person(subject(options))
+        mapping = mapping or guess_mapping(segments, body)
+    assert body is not None
     study = track(recordings, body, settings, PartialProgress(progress, 0.4, 1.0), mapping)
     before = trial_files(options.output)
     study.write(options.output)
@@ -106,10 +103,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     print(f"\nwritten: {options.output}{removed_trials(before, options.output)}")
 
 
-def _person(stated: Subject | None) -> Rig:
+def _person(stated: Subject) -> Rig:
     """The rig of a person without markers, of the given or the average stature and mass."""
     from ..rigs import human
 
-    assert stated is not None
     sex = stated["sex"]
     return human(stated["height"] or STATURE_GUESS[sex], stated["mass"] or MASS_GUESS, sex)

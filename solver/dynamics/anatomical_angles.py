@@ -155,8 +155,8 @@ def coordinates_of_angles(rig: Rig, values: np.ndarray) -> np.ndarray:
         result[:, column] = vectors @ axis
         if np.nanmax(np.abs(vectors - result[:, column, None] * axis), initial=0.0) > OTHER_AXIS:
             raise InvalidValue(
-                f"joint angles turn {rig.links[own.distal]} about axes that its joint in {rig.name} does not have; give "
-                "the rig that was tracked (rig.json, which lies beside them)"
+                f"joint angles turn {rig.links[own.distal]} about axes that its joint in {rig.name} does not have; "
+                "give the rig that was tracked (rig.json, which lies beside them)"
             )
     return result
 

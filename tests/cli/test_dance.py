@@ -169,7 +169,7 @@ def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
     ("words", "said"),
     [
         (["--postures", "handstand=3"], "handstand"),
-        (["--postures", "2.5"], "whole numbers"),
+        (["--postures", "2.5"], "whole number"),
         (["--postures", "0"], "at least one"),
         (["--emphasise", "tail=3"], "tail"),
         (["--emphasise", "right_arm"], "NAME=NUMBER"),
