@@ -26,7 +26,6 @@ JOINTS = {
     "slide": ("prismatic", [[1.0, 0.0, 0.0]]),
     "ball": ("spherical", []),
     "wheel": ("continuous", [[0.0, 0.0, 1.0]]),
-    "plane": ("planar", []),
 }
 
 
@@ -54,10 +53,10 @@ def test_coordinates_are_differences_from_neutral(rig: Rig) -> None:
 def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:
     """A single coordinate is named by its link, several by link and axis; slides are lengths."""
     assert coordinate_names(rig) == (
-        "turn", "slide", "ball x", "ball y", "ball z", "wheel", "plane x", "plane y", "plane z"
+        "turn", "slide", "ball x", "ball y", "ball z", "wheel"
     )  # fmt: skip
     assert [links[0] for links in coordinate_links(rig)] == [name.split()[0] for name in coordinate_names(rig)]
-    assert coordinate_lengths(rig).tolist() == [False, True, False, False, False, False, True, True, False]
+    assert coordinate_lengths(rig).tolist() == [False, True, False, False, False, False]
 
 
 def test_slices_follow_one_another(rig: Rig) -> None:

@@ -344,7 +344,7 @@ def _assign_sides(data: bpy.types.Armature, rig: Rig) -> None:
 def _restrict_to_joint(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.BoneFrame) -> None:
     """Lock a bone to its joint's degrees of freedom, with limits for inverse kinematics and as a muted constraint."""
     joint = rig.joints[link]
-    if joint.kind not in ("free", "planar"):
+    if joint.kind != "free":
         bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]  # type: ignore[assignment]
     bone.lock_scale = [True] * 3  # type: ignore[assignment]
     bone.rotation_mode = "QUATERNION"

@@ -112,7 +112,7 @@ def ball_joints(rig: Rig) -> BallJoints:
             np.concatenate([none, *(span for _, span in single)]),
         ),
         tuple((place, span) for joint, place, span in joints if joint.kind == "continuous"),
-        tuple(span for joint, _, span in joints if joint.kind in ("free", "planar")),
+        tuple(span for joint, _, span in joints if joint.kind == "free"),
     )
 
 
@@ -215,11 +215,9 @@ def coordinate_links(rig: Rig) -> tuple[tuple[str, ...], ...]:
 
 def coordinate_lengths(rig: Rig) -> np.ndarray:
     """(nv - 6) True where a coordinate is a length [m]; all others are angles [rad]."""
-    return np.array([k < SLIDES.get(joint.kind, 0) for joint in rig.joints[1:] for k in range(joint.nv)], bool)
+    return np.array([joint.kind == "prismatic" for joint in rig.joints[1:] for _ in range(joint.nv)], bool)
 
 
-SLIDES = {"prismatic": 1, "planar": 2}
-"""Number of coordinates that are lengths, by kind of joint; they come first. By definition."""
 SINGULAR = 1.9 * np.pi
 """[rad] Length of a rotation vector that is close to the singularity at one full turn. Derived: 5 % before it."""
 

@@ -130,8 +130,6 @@ def contact_joint_forces(rig: Rig, state: DynamicState, link: str, load: np.ndar
 def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """World axes (3, N) of a joint's prismatic and of its revolute coordinates, in the order of its coordinates."""
     own = list(turn.swapaxes(0, 1))
-    if joint.kind == "planar":
-        return own[:2], own[2:]
     if joint.kind == "free":
         return own, own
     if joint.kind == "spherical":

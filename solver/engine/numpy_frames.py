@@ -60,16 +60,9 @@ def place_joints(model: Model, positions: np.ndarray, rows: np.ndarray) -> tuple
     turn[:, :, model.balls] = quaternion_matrices(rows[model.quaternions[:, None] + np.arange(4)].swapaxes(0, 1))
     for body in model.balls[model.is_turned]:
         turn[:, :, body] = matrix_product(model.rotations[body][:, :, None], turn[:, :, body])
-    for body in (*model.free, *model.planes):
-        at, base = model.starts[body], model.rotations[body]
-        size = 3 if model.kinds[body] == "free" else 2
-        place[:, body] += base[:, :size] @ rows[at : at + size]
-        if size == 2:
-            c, s = rows[at + 2], rows[at + 3]
-            zero, one = np.zeros(frames), np.ones(frames)
-            turn[:, :, body] = matrix_product(
-                base[:, :, None], np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]])
-            )
+    for body in model.free:
+        at = model.starts[body]
+        place[:, body] += model.rotations[body] @ rows[at : at + 3]
     return turn, place
 
 
@@ -235,11 +228,9 @@ class _Frames:
         result[model.turns[:, None] + np.arange(3)] = wrenches[3:, model.balls].swapaxes(0, 1)
         if len(sliders):
             result[model.moves[sliders]] = dot(model.axes[sliders].T[:, :, None], wrenches[:3, sliders])
-        for body in (*model.free, *model.planes):
-            at, size = model.moves[body], 3 if model.kinds[body] == "free" else 2
-            result[at : at + size] = wrenches[:size, body]
-            if size == 2:
-                result[at + 2] = wrenches[5, body]
+        for body in model.free:
+            at = model.moves[body]
+            result[at : at + 3] = wrenches[:3, body]
         return result
 
     def sum_subtrees(self, parts: np.ndarray) -> np.ndarray:

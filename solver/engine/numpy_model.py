@@ -35,7 +35,7 @@ class Model:
         subtrees: (B, B) 1 where the column's body is the row's or a descendant.
         descends: (nv, nv) True where the row's body is the column's or a descendant.
         below: (nv, nv) True where the column's body is a descendant of the row's.
-        spans: kinds of joints with their entries in q and v; all but root and planar joints at once.
+        spans: kinds of joints with their entries in q and v; all but free joints at once.
     """
 
     def __init__(self, name: str, joints: Sequence[Joint], values: np.ndarray) -> None:
@@ -121,8 +121,8 @@ class Model:
         self.quaternions = self.starts[self.balls] + 3 * np.array([self.kinds[b] == "free" for b in self.balls], int)
         self.turns = self.moves[self.balls] + (self.quaternions - self.starts[self.balls])
         """(K,) first angular coordinates of the bodies with a quaternion."""
-        self.planes, self.free = of.get("planar", none), of.get("free", none)
-        self.sliding = np.concatenate([self.free, self.sliders, self.planes])
+        self.free = of.get("free", none)
+        self.sliding = np.concatenate([self.free, self.sliders])
         self.is_turned = np.array([not np.array_equal(self.rotations[body], np.eye(3)) for body in self.balls], bool)
 
 
@@ -138,8 +138,6 @@ def _directions(joint: Joint) -> tuple[np.ndarray, list[bool]]:
         return np.vstack([unit, unit]), [True] * 3 + [False] * 3
     if joint.kind == "spherical":
         return unit, [False] * 3
-    if joint.kind == "planar":
-        return unit, [True, True, False]
     return np.asarray(joint.axes), [joint.kind == "prismatic"] * len(joint.axes)
 
 

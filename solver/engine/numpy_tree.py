@@ -97,13 +97,9 @@ class PosedTree:
         turn[model.balls] = quaternion_matrices(q[model.quaternions[:, None] + np.arange(4)].T).transpose(2, 0, 1)
         for body in model.balls[model.is_turned]:
             turn[body] = model.rotations[body] @ turn[body]
-        for body in (*model.free, *model.planes):
-            at, base = model.starts[body], model.rotations[body]
-            size = 3 if model.kinds[body] == "free" else 2
-            place[body] += base[:, :size] @ q[at : at + size]
-            if size == 2:
-                c, s = q[at + 2 : at + 4]
-                turn[body] = base @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        for body in model.free:
+            at = model.starts[body]
+            place[body] += model.rotations[body] @ q[at : at + 3]
         for level, parents in self._levels:
             carrying = turn[parents]
             place[level] = (carrying @ place[level, :, None])[:, :, 0] + place[parents]

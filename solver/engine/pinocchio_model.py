@@ -26,11 +26,7 @@ ENDLESS = """<robot name="hinge"><link name="a"/><link name="b"><inertial><mass 
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="hinge" type="continuous"><parent link="a"/><child link="b"/><axis xyz="{}"/></joint></robot>"""
 """URDF text of a continuous joint: Pinocchio's Python API has no other way to set its axis."""
-WITHOUT_AXIS = {
-    "free": pin.JointModelFreeFlyer,
-    "spherical": pin.JointModelSpherical,
-    "planar": pin.JointModelPlanar,
-}
+WITHOUT_AXIS = {"free": pin.JointModelFreeFlyer, "spherical": pin.JointModelSpherical}
 LARGEST = 256
 """Largest number of degrees of freedom: Pinocchio's data grow with its cube, to 0.8 GB, and exist several times."""
 POSE_SIZE = 12

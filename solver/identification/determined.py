@@ -101,8 +101,7 @@ def joint_moments(rig: Rig) -> np.ndarray:
 
 def _constant_directions(joint: Joint) -> np.ndarray:
     """(3, 3) projection on the directions that are fixed in both links of a joint, in the child's frame."""
-    others = {"prismatic": np.eye(3), "planar": np.eye(3)[2:]}
-    axes = joint.axes if joint.hinge else others.get(joint.kind, np.zeros((0, 3)))
+    axes = joint.axes if joint.hinge else np.eye(3) if joint.kind == "prismatic" else np.zeros((0, 3))
     return axes.T @ axes
 
 

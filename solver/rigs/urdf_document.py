@@ -15,8 +15,8 @@ from ..values.joints import Mimic
 from .safe_xml import read_xml
 from .urdf_elements import check_attributes, check_children, read_number, read_numbers, read_origin, single_child
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-AXIS_TYPES = ("revolute", "continuous", "prismatic", "planar")
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
+AXIS_TYPES = ("revolute", "continuous", "prismatic")
 LIMITED_TYPES = ("revolute", "prismatic")
 INERTIA = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 LINK_CHILDREN = ("inertial", "visual", "collision")
@@ -24,8 +24,6 @@ INERTIAL_CHILDREN = ("origin", "mass", "inertia")
 JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
 SERIES_AXES = ("x", "y", "z")
 """Endings of revolute joints about x, y, z in this order that stand for one joint of several axes: R = Rx Ry Rz."""
-PLANAR_NORMAL = np.array([0.0, 0.0, 1.0])
-"""Normal of the plane in which a planar joint slides. By the URDF specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +184,8 @@ def _read_joint(path: Path, name: str, element: Element, links: dict[str, UrdfLi
     place = f"joint {name!r}"
     kind = element.get("type", "")
     if kind not in JOINT_TYPES:
-        raise InputError(path, f"type {kind!r} is none of {', '.join(JOINT_TYPES)}", place=place)
+        remedy = "Write a planar joint as two prismatic joints and a continuous one" if kind == "planar" else ""
+        raise InputError(path, f"type {kind!r} is none of {', '.join(JOINT_TYPES)}", place=place, remedy=remedy)
     check_children(path, place, element, JOINT_CHILDREN)
     ends = {}
     for role in ("parent", "child"):
@@ -215,10 +214,6 @@ def _read_axis(path: Path, place: str, kind: str, element: Element | None) -> np
     length = float(np.linalg.norm(direction))
     if length < 1e-9:
         raise InputError(path, "the axis has no length", place=place, remedy='Give a direction such as "0 0 1"')
-    if kind == "planar" and not np.allclose(direction / length, PLANAR_NORMAL):
-        problem = "a planar joint can only slide in its own x and y"
-        remedy = 'Give <axis xyz="0 0 1"/> and rotate the joint by its origin'
-        raise InputError(path, problem, place=place, remedy=remedy)
     return direction / length
 
 

@@ -66,7 +66,7 @@ def smooth_motion(
     their own axes), and a the derivative of v's components.
 
     Args:
-        rig: with joints of free-flyer, spherical, revolute, prismatic or translation type.
+        rig: that moves.
         times: (N,) [s]; rounded stamps are moved to their uniform grid, uneven ones are resampled at the median step.
         q: (N, nq); a row with NaN is a gap. Every gap is bridged so that the motion is complete; frames of gaps longer
             than ``longest_gap`` must not count (see `gaps.unbridged`).
@@ -74,7 +74,7 @@ def smooth_motion(
         longest_gap: [s]; the filter does not cross longer gaps.
 
     Raises:
-        InvalidValue: wrong shape, fewer than two complete frames, an unsupported joint type, or the cut-off is not
+        InvalidValue: wrong shape, fewer than two complete frames, or the cut-off is not
             below half the frame rate.
     """
     times = frozen_times(times)
@@ -191,11 +191,6 @@ def fit_spline(times: np.ndarray, values: np.ndarray) -> BSpline:
 
 def _layout(rig: Rig) -> _Layout:
     joints = [(joint, own.start, rate.start) for joint, own, rate in zip(rig.joints, rig.q_slices, rig.v_slices)]
-    for joint, *_ in joints:
-        if joint.kind == "planar":
-            raise InvalidValue(
-                f"joint {joint.name!r} is {joint.kind}, which cannot be filtered or differentiated: use another kind"
-            )
     free = [(at, vat, at + 3) for joint, at, vat in joints if joint.kind == "free"]
     turning = [(at, vat) for joint, at, vat in joints if joint.kind == "spherical"]
     equal = ("revolute", "prismatic", "universal")  # their velocities are the rates of their coordinates

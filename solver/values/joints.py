@@ -20,18 +20,15 @@ KINDS: dict[str, tuple[int, int, int]] = {
     "prismatic": (1, 1, 1),
     "universal": (2, 2, 2),
     "spherical": (4, 3, 0),
-    "planar": (4, 3, 0),
 }
 """Kinds of joints: entries in q, entries in v, axes.
 
 A continuous joint is a hinge without limits, with cosine and sine of its angle in q. A universal joint rotates about
-its first axis, fixed in the parent, then about its second. A planar joint translates along x and y and rotates about
-z. By definition."""
+its first axis, fixed in the parent, then about its second. By definition."""
 NEUTRAL = {
     "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
     "continuous": (1.0, 0.0),
     "spherical": (0.0, 0.0, 0.0, 1.0),
-    "planar": (0.0, 0.0, 1.0, 0.0),
 }
 """q of joints whose coordinates at zero are not all zero. By definition."""
 UNIT = 1e-9
@@ -106,7 +103,7 @@ class Joint:
     @property
     def slides(self) -> bool:
         """Whether the link's origin moves relative to its parent."""
-        return self.kind in ("free", "prismatic", "planar")
+        return self.kind in ("free", "prismatic")
 
     @property
     def neutral(self) -> tuple[float, ...]:

@@ -23,7 +23,7 @@ def _every_joint() -> Rig:
     generator = np.random.default_rng(8)
     kinds: tuple[tuple[str, object], ...] = (
         ("free", []), ("universal", [[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]]), ("spherical", []),
-        ("prismatic", [[1.0, 0.0, 0.0]]), ("planar", []), ("continuous", [[0.0, 0.0, 1.0]]),
+        ("prismatic", [[1.0, 0.0, 0.0]]), ("continuous", [[0.0, 0.0, 1.0]]),
         ("revolute", [[0.0, -0.6, 0.8]]),
     )  # fmt: skip
     chain = []

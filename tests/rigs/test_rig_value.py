@@ -44,7 +44,6 @@ JOINTS = {
     "slide": ("prismatic", "1 0 0", '<limit lower="0" upper="0.2" effort="9" velocity="1"/>'),
     "skew slide": ("prismatic", "1 1 0", '<limit lower="0" upper="0.2" effort="9" velocity="1"/>'),
     "float": ("floating", "1 0 0", ""),
-    "table": ("planar", "0 0 1", ""),
     "finger": ("revolute", "0 1 0", f'{LIMIT}<mimic joint="turn" multiplier="2"/>'),
 }
 """A joint of every kind that a URDF knows: kind, axis, what else."""

@@ -395,7 +395,7 @@ OUTSIDE = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a SYSTEM "file:///et
         (PAIR.format('<limit lower="inf" upper="1"/>'), "joint 'j', <limit lower>: 'inf' allows no range"),
         (PAIR.format('<limit lower="0" upper="1" velocity="-1" effort="1"/>'), "joint 'j': negative velocity limit -1"),
         (PAIR.format('<limit lower="0" upper="nan"/>'), "joint 'j', <limit upper>.*finite"),
-        (PAIR.replace("revolute", "planar").format('<axis xyz="1 0 0"/>'), "joint 'j': a planar joint can only"),
+        (PAIR.replace("revolute", "planar").format('<axis xyz="1 0 0"/>'), "joint 'j': type 'planar'.*two prismatic"),
         (PAIR.replace('"j"', '"root_joint"').format("<limit/>"), "joint 'root_joint'.*Rename"),
         (link("a", extra="<visual><geometry><box/></geometry></visual>"), "link 'a', <visual>: <box> has no 'size'"),
         (link("a", extra='<visual><geometry><sphere radius="-1"/></geometry></visual>'), "link 'a'.*negative size"),
