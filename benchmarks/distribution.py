@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.11", "3.13")
 """Of Blender 4.5 and 5.2."""
-PERSON = ("simulated_person", "--height", "1.76", "--mass", "71", "--sex", "male", "--bootstrap", "0")
+PERSON = ("simulated_person", "--height", "1.76", "--mass", "71", "--sex", "male")
 """Of the sample study, as its README says, without the slow intervals."""
 
 

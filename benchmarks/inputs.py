@@ -75,7 +75,7 @@ SHOWN = 300
 PERSON = "--height 1.75 --mass 70 --sex male"
 STEPS = {
     "track": "track {files} {options} --output {out}/track",
-    "identify": "identify {files} {options} --bootstrap 0 --no-cross-validation --output {out}/identify",
+    "identify": "identify {files} {options} --no-cross-validation --output {out}/identify",
     "moments": "moments {out}/identify --output {out}/moments",
     "write": "rig {out}/identify/rig.urdf --output {out}/rig.json",
     "read again": "compare {out}/identify {files}",

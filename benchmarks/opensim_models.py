@@ -78,7 +78,7 @@ def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figu
     names = {trial for fold in FOLDS for part in fold for trial in part}
     recordings = {name: read_trial(options.data / SUBJECT, name) for name in sorted(names)}
     for fitted, tested in FOLDS:
-        study = solver.identify([recordings[name] for name in fitted], rig=rig, settings=solver.Settings(bootstrap=0))
+        study = solver.identify([recordings[name] for name in fitted], rig=rig, settings=solver.Settings())
         assert study.mass is not None
         place = folder / "_".join(fitted)
         place.mkdir()

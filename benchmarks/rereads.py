@@ -32,7 +32,7 @@ ROBOTS = (("h1_description", "urdf", "h1.urdf"), ("h1_description", "mjcf", "h1.
 SECONDS, RATE = 4.0, 100.0
 SWING, SWAY = 0.3, 0.03
 """[rad, m] Largest swing of a joint; sway of the root."""
-QUICK = "--bootstrap 0 --no-cross-validation --report-only mismatch"
+QUICK = "--no-cross-validation --report-only mismatch"
 """The simulated feet do not stay on the plate."""
 STEPS = {
     "identified": f"identify {{lab}} --rig {{body}} {QUICK} --output {{home}}/first",

@@ -17,12 +17,11 @@ record_person(person, folder, seed=1)
 print("recorded:", *sorted(file.name for file in folder.iterdir()))
 
 # %% [markdown]
-# Files of one name are one trial. Height and sex determine the prior; the mass is compared with the force plates. Fewer
-# bootstrap samples than the default keep this example short.
+# Files of one name are one trial. Height and sex determine the prior; the mass is compared with the force plates.
 
 # %%
 recordings = solver.load([folder])
-settings = solver.Settings(filter="human_8hz", bootstrap=10)
+settings = solver.Settings(filter="human_8hz")
 study = solver.identify(recordings, height=HEIGHT, mass=MASS, sex=SEX, static=("static",), settings=settings)
 found = study.identification
 

@@ -46,7 +46,7 @@ print((folder / "performed_wrenches.csv").read_text().partition("\n")[0])
 
 # %%
 recordings = solver.load([folder / "performed.mot", folder / "performed_wrenches.csv"])
-settings = solver.Settings(bootstrap=0, no_cross_validation=True)
+settings = solver.Settings(no_cross_validation=True)
 study = solver.identify(recordings, rig=robot, settings=settings)
 found = study.identification
 print(f"\n{'link':18}{'URDF':>8}{'found':>8}{'true':>8}  kg")

@@ -55,7 +55,7 @@ person = simulate_person(1)
 motions = {"static": person.motions["static"], "dance": person.motions["dance"].part(0, 600)}
 record_person(replace(person, motions=motions), Path(folder), 1)
 settings = bpy.context.scene.exciting_dance
-settings.height, settings.sex, settings.bootstrap = HEIGHT, SEX, 4
+settings.height, settings.sex = HEIGHT, SEX
 settings.files.add().path = folder
 assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
 body = bpy.context.view_layer.objects.active

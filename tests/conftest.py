@@ -59,7 +59,7 @@ def robot_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import solver
 
     robot = solver.demo.simulated_robot()
-    settings = solver.Settings(bootstrap=0, no_cross_validation=True)
+    settings = solver.Settings(no_cross_validation=True)
     folder = tmp_path_factory.mktemp("study")
     solver.identify(robot.recordings, rig=robot.rig, settings=settings).write(folder, simulated=True)
     return folder

@@ -86,8 +86,8 @@ def test_wrong_recordings_are_one_error(name: str, given: object, words: str, fo
         (lambda: solver.Settings(method="best"), f"method must be one of {', '.join(method_names())}, not 'best'"),
         (lambda: solver.Settings(method=None), ", ".join(method_names())),  # type: ignore[arg-type]
         (lambda: solver.Settings(filter="best"), ", ".join(PRESETS)),
-        (lambda: solver.Settings(bootstrap="3"), "must be a whole number from 0 to 1000000, not '3'"),  # type: ignore[arg-type]
-        (lambda: solver.Settings(seed=0.5), "must be a whole number from 0 to 4294967295, not 0.5"),  # type: ignore[arg-type]
+        (lambda: solver.DanceOptions(pool="3"), "must be a whole number from 1 to 1000000, not '3'"),  # type: ignore[arg-type]
+        (lambda: solver.DanceOptions(seed=0.5), "must be a whole number from 0 to 4294967295, not 0.5"),  # type: ignore[arg-type]
         (lambda: solver.Settings(plates="auto"), "solver.PlateOptions"),  # type: ignore[arg-type]
         (lambda: solver.DanceOptions(checks=0.4), "checks takes solver.CheckOptions, not 0.4"),  # type: ignore[arg-type]
         (lambda: solver.track(solver.demo.simulated_robot().recordings, "hrp2", {"filter": 3}), "track takes Settings"),  # type: ignore[arg-type]

@@ -170,7 +170,7 @@ def show(*words):
     return " ".join(out.getvalue().split())
 
 robot = solver.demo.simulated_robot()
-truncated = solver.Settings(method="truncated", bootstrap=0, no_cross_validation=True)
+truncated = solver.Settings(method="truncated", no_cross_validation=True)
 found = {
     "home": solver.__file__,
     "load": [len(each.markers) for each in solver.load(sys.argv[1])],

@@ -11,7 +11,7 @@ import pytest
 
 import solver
 
-QUICK = solver.Settings(bootstrap=0, no_cross_validation=True)
+QUICK = solver.Settings(no_cross_validation=True)
 ROBOT = solver.demo.simulated_robot()
 
 

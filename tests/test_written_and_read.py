@@ -16,7 +16,7 @@ from solver.demo.person import record_person, simulate_person
 from solver.demo.robot import simulate_robot
 from solver.storage.manifest import read_manifest
 
-QUICK = "--bootstrap 0 --no-cross-validation"
+QUICK = "--no-cross-validation"
 WRITTEN = {
     "person": f"identify {{lab}}/person --sex male --mass 71 --height 1.76 --static static {QUICK}",
     "robot": f"identify {{lab}}/robot --rig hrp2 {QUICK}",

@@ -6,7 +6,7 @@ import bpy
 
 from ..base.bpy_access import layout as layout_of
 from ..base.option_fields import labelled
-from ..base.solver_api import CohortOptions, find_method
+from ..base.solver_api import CohortOptions
 from ..base.solver_api import Settings as StudySettings
 from ..display.properties import RESEARCH, study_settings
 from .base import DancePanel
@@ -27,9 +27,7 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
         row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
         row.operator("exciting_dance.identify", icon="PHYSICS")
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
-        unused = {"bootstrap"} if find_method(settings.method).has_posterior else ()
-        names = (name for name in labelled(StudySettings) if name not in unused)
-        draw_fields(layout, settings, *labelled(CohortOptions), *names, "output")
+        draw_fields(layout, settings, *labelled(CohortOptions), *labelled(StudySettings), "output")
 
 
 CLASSES = (EXCITING_DANCE_PT_identify,)

@@ -102,7 +102,7 @@ def close_loop(
     trial = simulate_sensors(rig, performance, sensors, seed)
     gravity = GRAVITY
     mass = float(performance.standing[:, 2].sum()) / gravity
-    options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
+    options = IdentifyOptions(total_mass=mass, symmetric=False)
     found = identify_trials(rig, [trial], options)
     true_wrench = _wrench(rig, performance, truth, sensors)
     ratios = [float(np.mean([c.ratio for c in found.comparisons if c.used is used])) for used in (False, True)]

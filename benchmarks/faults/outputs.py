@@ -35,8 +35,8 @@ SLOWEST = (("identify", "--filter none"), ("identify", "--rig hoap3 --base tail"
 """Of `NUMBERS`, those that were once refused late or take longest to check: a quick run includes them."""
 PLACES = ("file/{}", "/proc/{}", "{long}/{}", "taken")
 NUMBERS = (
-    ("identify", "--bootstrap -5"), ("identify", "--seed -1"), ("identify", "--jobs 0"), ("identify", "--mass nan"),
-    ("identify", "--height -1.7"), ("identify", "--bootstrap 1_000"), ("track", "--jobs 0"), ("track", "--mass inf"),
+    ("identify", "--jobs 0"), ("identify", "--mass nan"),
+    ("identify", "--height -1.7"), ("identify", "--jobs 1_000"), ("track", "--jobs 0"), ("track", "--mass inf"),
     ("identify", "--filter none"), ("identify", "--marker-set none"), ("calibrate", "--height 17"),
     ("find-load", "--max-links 0"), ("find-load", "--margin -1"), ("compare", "--jobs 0"), ("demo", "--seed -1"),
     ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--bpm nan"),

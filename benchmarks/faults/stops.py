@@ -230,8 +230,8 @@ def works(folder: Path) -> list[Work]:
     short = ("hoap3", "--effort", "0.05", "--workers", "2", "--postures")
     Work("dance", "", (*short, "both=1")).run(danced)
     motion = str(danced / OUT / "dance.motion.npz")
-    method = ("--method", "constrained", "--bootstrap", "4", "--no-cross-validation")
-    cohort = (str(study), "--bootstrap", "0", "--no-cross-validation", "--jobs", "2")
+    method = ("--method", "constrained", "--no-cross-validation")
+    cohort = (str(study), "--no-cross-validation", "--jobs", "2")
     return [
         Work("dance", "HOAP-3, two workers", (*short, "both=5", "right=1"), ("--seed", "2")),
         Work("cohort", "three simulated people, two workers", cohort, ("--seed", "2")),

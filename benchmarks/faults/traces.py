@@ -116,7 +116,7 @@ def identify_command(folder: Path, output: str) -> list[str]:
     recorded = folder / "recorded"
     recorded.mkdir()
     simulate_robot(1, trials=("dance",), seconds=SECONDS).write(recorded)
-    few = ["--bootstrap", "2", "--no-cross-validation", "--jobs", "2", "--progress", "none"]
+    few = ["--no-cross-validation", "--jobs", "2", "--progress", "none"]
     options = ["--rig", "hrp2", "--filter", "human_8hz", *few]
     return [sys.executable, "-m", "solver", "identify", recorded.name, *options, "--output", output]
 

@@ -39,7 +39,7 @@ BODIES, EACH = 5, 3
 ACCURATE = 0.1
 """Relative error below which a base parameter counts as identified."""
 TINY = 1e-12
-QUICK = Settings(bootstrap=0, no_cross_validation=True)
+QUICK = Settings(no_cross_validation=True)
 
 
 def figures(seed: int = 0) -> list[Figure]:

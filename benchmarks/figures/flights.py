@@ -78,7 +78,7 @@ def _found(subject: str, prepared: StudyData) -> Iterator[Figure]:
 def _alone(prepared: StudyData, records: list[TrialRecord]) -> Iterator[Figure]:
     """Flights alone, the plates withheld, on what the plates saw."""
     assert prepared.mass is not None
-    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True, filter=PRESET)
+    settings = Settings(flight_only=True, no_cross_validation=True, filter=PRESET)
     study = identify_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
     assert study.flights is not None
     used = set(study.identification.trials)

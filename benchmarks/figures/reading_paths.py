@@ -79,7 +79,7 @@ def _prepare(name: str, folder: Path) -> list[str]:
         write_trc(folder / f"{recording.name}.trc", recording.markers)
         if recording.wrenches is not None:
             write_forces(folder / f"{recording.name}.mot", recording.wrenches)
-    return ["identify", str(folder), "--sex", "male", "--mass", "71", "--jobs", "1", "--bootstrap", "0"]
+    return ["identify", str(folder), "--sex", "male", "--mass", "71", "--jobs", "1"]
 
 
 def _write_dragged_dance(folder: Path) -> Path:

@@ -75,7 +75,6 @@ def predict_unused_trials(prepared: StudyData) -> list[Comparison]:
     options = IdentifyOptions(
         base=str(rig.provenance.get("base_link", rig.links[0])),
         total_mass=None if prepared.mass is None else prepared.mass.mass,
-        bootstrap=0,
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]
     return [c for c in identify_trials(rig, trials, options).comparisons if not c.used]

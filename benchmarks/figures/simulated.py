@@ -57,7 +57,7 @@ def noise_free_figures() -> list[Figure]:
         body, trials = person()
         rig, truth = body.rig, body.truth
         # The true body is not symmetric to 10 %, so symmetry must not be demanded of the result.
-        options = IdentifyOptions(total_mass=truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
+        options = IdentifyOptions(total_mass=truth.total_mass, symmetric=False, cross_validate=False)
         folds = {part: [select_half(trial, part) for trial in trials] for part in PARTS}
         ratios = []
         for part, others in zip(PARTS, reversed(PARTS)):
@@ -143,5 +143,5 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset) -> Tri
 
 
 def _identify(body: Person, trials: list[Trial]) -> InertialError:
-    options = IdentifyOptions(total_mass=body.truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
+    options = IdentifyOptions(total_mass=body.truth.total_mass, symmetric=False, cross_validate=False)
     return inertial_error(body.truth, identify_trials(body.rig, trials, options).parameters)

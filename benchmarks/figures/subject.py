@@ -147,7 +147,6 @@ def identification_options(prepared: StudyData) -> IdentifyOptions:
     return IdentifyOptions(
         base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
         total_mass=None if prepared.mass is None else prepared.mass.mass,
-        bootstrap=0,
         cross_validate=False,
     )
 

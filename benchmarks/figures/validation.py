@@ -127,7 +127,7 @@ class Case:
     @property
     def options(self) -> IdentifyOptions:
         """The pipeline's options with the mass that the plates found."""
-        return IdentifyOptions(total_mass=self.rig.prior.total_mass, cross_validate=False, jobs=1)
+        return IdentifyOptions(total_mass=self.rig.prior.total_mass, cross_validate=False)
 
 
 @dataclass(frozen=True, slots=True)

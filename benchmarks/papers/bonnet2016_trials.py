@@ -105,7 +105,7 @@ def identify_body(rig: Rig, trial: Trial, mass: float) -> IdentifiedBody:
     regression, estimate = fit_axis_weights(
         accumulate_regression(rig, [trial], axes="world"), lambda found: constrained(found, rig, choices), rig
     )
-    options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0, cross_validate=False)
+    options = IdentifyOptions(total_mass=mass, symmetric=False, cross_validate=False)
     ours = identify_trials(rig, [trial], options)
     return IdentifiedBody(
         prior=rig.prior,

@@ -239,7 +239,7 @@ def _identify(rig: Rig, trial: Trial, mass: float) -> MotionResult:
         name: fit_axis_weights(plain, partial(hierarchical, rig=rig, options=options), rig)[1].parameters
         for name, options in variants.items()
     }
-    default = IdentifyOptions(base=base, total_mass=mass, bootstrap=0, cross_validate=False)
+    default = IdentifyOptions(base=base, total_mass=mass, cross_validate=False)
     sets = {
         PAPER: paper.parameters,
         **weighed,

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def real_study(folder: Path, sex: str) -> StudyData:
     """The subject identified by the paper's method and filter, all trials together and one left out at a time."""
-    settings = Settings(method="hierarchical", filter="jovic_human", bootstrap=0, no_cross_validation=False)
+    settings = Settings(method="hierarchical", filter="jovic_human", no_cross_validation=False)
     return identify(load([folder]), sex=sex, settings=settings)
 
 

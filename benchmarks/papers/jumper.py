@@ -95,7 +95,7 @@ class RecordedJumps:
 
     def ours(self, trials: Sequence[Trial]) -> np.ndarray:
         """Base parameters (B,) by our program; the two sides of the jumper were drawn independently."""
-        options = IdentifyOptions(total_mass=MASS, symmetric=False, bootstrap=0, cross_validate=False)
+        options = IdentifyOptions(total_mass=MASS, symmetric=False, cross_validate=False)
         return base_parameters(self.rig).project(identify_trials(self.rig, trials, options).parameters)
 
     def errors(self, values: np.ndarray) -> np.ndarray:

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
 for all. FOLDER holds one folder per subject (sub-01, sub-02 ... as of BIDS; else every folder in it) and a table
-participants.tsv or subjects.csv with one row per subject: its name, sex, and if known height and mass; or a
-subject.json ({"sex": ("" "female"), "height": 1.70, "mass": 61.5}) lies in each subject's folder. The static trial is
-found automatically.
+participants.tsv or subjects.csv with one row per subject: its name, sex, and if known height and mass. The
+static trial is found automatically.
 
 A subject that fails does not stop the others; the page gives the reason. A second run keeps the results of subjects
 whose files, options and program did not change, so a stopped run can be resumed. Exit code 1: some subjects failed.

@@ -71,8 +71,8 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
     program are unchanged; only the other subjects are identified.
 
     Args:
-        folder: contains one folder per subject (those named ``sub-...``, as in BIDS, if there are any) and, unless each
-            has a ``subject.json``, a table ``participants.tsv`` or ``subjects.csv`` with at least their sex.
+        folder: contains one folder per subject (those named ``sub-...``, as in BIDS, if there are any) and a
+            table ``participants.tsv`` or ``subjects.csv`` with at least their sex.
         output: receives a folder per subject, ``cohort.html``, ``cohort.csv`` and ``cohort.json``.
         settings: settings for all; ``jobs`` is the number of subjects that are processed at once.
         read: reading options for all.
@@ -265,9 +265,7 @@ def options_of_subject(options: CohortOptions, info: SubjectInfo) -> dict[str, o
 
 
 def _method_rows(options: CohortOptions, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
-    table = next(
-        (name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)), "each subject's own file"
-    )
+    table = next((name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)), "no table")
     settings = to_json_values(options.settings)
     chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None and name != "plates")
     return (

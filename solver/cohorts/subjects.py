@@ -2,7 +2,7 @@
 
 ``participants.tsv`` (BIDS) or ``subjects.csv`` in the cohort's folder has a row for each subject: its name (that of the
 folder) with sex, height, mass, marker_set and static (names of the trials to calibrate with, separated by white space).
-``subject.json`` in a subject's folder may contain the same. Only the sex is required.
+Only the sex is required.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..base.errors import InputError, InvalidValue
 from ..base.files import read_bytes
@@ -22,13 +21,11 @@ from ..formats.axes_and_units import LENGTH_UNITS
 from ..formats.recording import has_only_results
 from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_rows, require_cells, split_at_tabs
 from ..formats.trial_names import printable_name
-from ..storage.json_tree import WrongEntry, parse_json_object
+from ..storage.json_tree import parse_json_object
 from ..storage.manifest import path_within
-from ..storage.value_tree import from_tree
 from ..values.person import MASS_GUESS, UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
-SUBJECT_FILE = "subject.json"
 BIDS_PREFIX = "sub-"
 KNOWN_TITLES = "participant_id (or subject), sex, height, mass, marker_set, static"
 COLUMNS = {
@@ -148,37 +145,21 @@ def read_subject_table(folder: Path) -> dict[str, TableRow]:
 
 
 def read_subject_info(folder: Path, row: TableRow | None) -> SubjectInfo:
-    """Read the data of the person whose recordings are in a folder.
+    """Data of the person whose recordings are in a folder, by a row of the table.
 
     Raises:
-        InputError: with file, line and column: an invalid cell, an implausible value, a table and ``subject.json`` that
-            contradict each other; or an unknown sex.
+        InputError: with file, line and column: an invalid cell, or an implausible value; or an unknown sex.
     """
-    row_info = SubjectInfo() if row is None else _info_from_row(row)
-    own = folder / SUBJECT_FILE
-    own_info = _info_from_file(own) if os.path.exists(own) else SubjectInfo()
-    for field in fields(SubjectInfo):
-        own_value, row_value = getattr(own_info, field.name), getattr(row_info, field.name)
-        if field.name != "assumptions" and own_value and row_value and own_value != row_value and row is not None:
-            problem = f"says {field.name} {own_value}, but {row.path.name} says {row_value} in line {row.line}"
-            raise InputError(own, problem, place=f"entry {field.name!r}", remedy="Correct one of them")
-    both = SubjectInfo(
-        own_info.sex or row_info.sex,
-        own_info.height or row_info.height,
-        own_info.mass or row_info.mass,
-        own_info.marker_set or row_info.marker_set,
-        own_info.static or row_info.static,
-        row_info.assumptions,
-    )
-    if both.sex is None:
+    info = SubjectInfo() if row is None else _info_from_row(row)
+    if info.sex is None:
         table = folder.parent / PARTICIPANTS
         path, place = (row.path, f"line {row.line}, column 'sex'") if row is not None else (table, None)
         problem = f"the sex of {folder.name!r} is not given, and the segment tables differ by sex"
         if row is None and os.path.exists(table):
             problem = f"has no row for {folder.name!r}"
-        remedy = f"Give it a row with its sex (female, male or unknown), or a {SUBJECT_FILE} in its folder"
+        remedy = "Give it a row with its sex (female, male or unknown)"
         raise InputError(path, problem, place=place, remedy=remedy)
-    return both
+    return info
 
 
 def find_row(name: str, rows: Mapping[str, TableRow]) -> TableRow | None:
@@ -264,20 +245,3 @@ def _find_marker_set(table: Path, source: str) -> str:
         return str(path_within(table.parent, source)) if source.lower().endswith(".json") else source
     except InvalidValue as error:
         raise InputError(table, f"the marker set {error}", remedy="Put the marker set beside this file") from None
-
-
-def _info_from_file(path: Path) -> SubjectInfo:
-    remedy = 'Write for example {"sex": "female", "height": 1.70, "mass": 61.5}; metres and kilograms'
-    tree = parse_json_object(path, read_bytes(path), remedy)
-    values: dict[str, Any] = {name: value for name, value in tree.items() if value is not None}
-    if isinstance(static := values.get("static"), str):
-        values["static"] = static.split()
-    if isinstance(sex := values.get("sex"), str):
-        values["sex"] = SEXES.get(sex.lower(), sex)
-    try:
-        found: SubjectInfo = from_tree(SubjectInfo, values)
-    except WrongEntry as error:
-        place = f"entry {error.place!r}" if error.place else None
-        raise InputError(path, error.problem, place=place, remedy=remedy) from None
-    marker_set = None if found.marker_set is None else _find_marker_set(path, found.marker_set)
-    return replace(found, marker_set=marker_set, assumptions=())

@@ -58,11 +58,6 @@ class FixedBaseEquations(FullParameterForm):
         object.__setattr__(self, "weights", frozen("weights", self.weights, (None,)))
 
     @property
-    def counts(self) -> np.ndarray:
-        """(K,) how often each block is used: once."""
-        return np.ones(len(self.blocks))
-
-    @property
     def links(self) -> tuple[str, ...]:
         """L names."""
         return self.robot.rig.links

@@ -72,7 +72,7 @@ def estimate_base(regression: Regression) -> BaseEstimate:
 
     The covariance for white noise is sigma^2 (W' P W)^-1. Residuals of motion are not white, so the gradient of each
     block of time is compared with what white noise would give (a sandwich estimate, summed over all directions). With
-    few blocks for many parameters this is still too optimistic; the bootstrap is more reliable.
+    few blocks for many parameters this is still too optimistic.
 
     Raises:
         InvalidValue: fewer equations than unknowns, or equations of flights, whose right-hand sides are zero.
@@ -94,8 +94,7 @@ def estimate_base(regression: Regression) -> BaseEstimate:
     columns = np.searchsorted(regression.structure.independent, base.independent)
     phi = np.zeros(len(regression.structure))
     phi[columns] = values
-    taken = regression.counts > 0
-    own = regression.block_gradients(phi)[taken][:, columns] * np.sqrt(regression.counts[taken])[:, None]
+    own = regression.block_gradients(phi)[:, columns]
     gradients, blocks = solve_triangular(upper, own.T, trans="T"), len(own)
     gradient_square = np.sum(gradients**2) * blocks / max(blocks - 1, 1)
     inflation = float(np.sqrt(gradient_square / count) / noise) if noise > 0.0 else 1.0

@@ -16,7 +16,7 @@ AXES = 6
 FORCE_AXES = 3
 """The first three axes are forces, which do not depend on inertias. By definition."""
 MAX_BLOCKS = 64
-"""Largest number of blocks for the bootstrap; neighbours are merged beyond it."""
+"""Largest number of blocks; neighbours are merged beyond it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 
 import numpy as np
 
 from ..base.arrays import list_names
 from ..base.errors import InvalidValue, SolverError, checked
-from ..base.progress import PartialProgress, Progress, silent
+from ..base.progress import Progress, silent
 from ..scene.determined import DeterminedQuantity
 from ..scene.labels import display_name
 from ..signals.trial import Trial
@@ -20,7 +19,6 @@ from ..values.identification_methods import IDENTIFICATION_METHODS, find_method
 from .accumulate import NO_COUNTED_FRAME, accumulate_regression
 from .base_parameters import base_parameters
 from .blocks import AXES
-from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, check_flight, compare, find_undecided_reason
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
@@ -30,7 +28,7 @@ from .estimate import Estimate
 from .posterior import posterior
 from .prior import consistent_with_empirical_prior
 from .regression import Method, Regression, fit_axis_weights, merge_regressions
-from .result import Identification, Uncertainty
+from .result import Identification
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
@@ -58,12 +56,8 @@ class IdentifyOptions:
             default for people; for robots the value under which the data are most likely, at most the default
             (`prior`). Intervals use the default: a single link may differ more from its prior than links do
             on average.
-        bootstrap: number of samples for the intervals of a published method; 0 for none. Those of the consistent
-            method are the posterior's.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest; more
             trials than `FOLDS` are left out in groups.
-        seed: of the bootstrap.
-        jobs: joblib's number of workers.
     """
 
     method: str = IDENTIFICATION_METHODS[0].name
@@ -73,35 +67,14 @@ class IdentifyOptions:
     symmetric: bool | None = None
     fixed_links: tuple[str, ...] = ()
     relative_std: float | None = None
-    bootstrap: int = 40
     cross_validate: bool = True
-    seed: int = 0
-    jobs: int | None = None
 
     def __post_init__(self) -> None:
         find_method(self.method)
-        check_sampling(self.bootstrap, self.seed, self.jobs)
 
     def complete_constraints(self) -> ConstraintOptions:
         """The constraints with total mass and fixed links."""
         return replace(self.constraints, total_mass=self.total_mass, fixed_links=self.fixed_links)
-
-
-def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
-    """Check the numbers of samples, seed and processes.
-
-    Raises:
-        InvalidValue: one of them is not a whole number, or out of range.
-    """
-    for name, value in (("number of bootstrap samples", bootstrap), ("seed", seed), ("number of jobs", jobs)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral)):
-            raise InvalidValue(f"the {name} must be a whole number, not {value!r}")
-    if bootstrap < 0:
-        raise InvalidValue(f"the number of bootstrap samples must not be negative: {bootstrap}")
-    if seed < 0:
-        raise InvalidValue(f"the seed must not be negative: {seed}")
-    if jobs == 0:
-        raise InvalidValue("the number of jobs must not be 0: give 1 or more, or -1 for all processors")
 
 
 @checked
@@ -132,7 +105,7 @@ def identify_trials(
         >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(no_cross_validation=True)
         >>> trials = solver.identify(robot.recordings, rig=robot.rig, settings=quick).trials
-        >>> options = solver.IdentifyOptions(method="constrained", bootstrap=0, cross_validate=False)
+        >>> options = solver.IdentifyOptions(method="constrained", cross_validate=False)
         >>> found = solver.identify_trials(robot.rig, trials, options)
         >>> found.estimate.satisfies in ("rotational", "consistent")
         True
@@ -203,8 +176,6 @@ def identify_trials(
         result = posterior(equations, noise, estimate.parameters, estimate.prior, rig, chosen)
         root, determined, uncertainty = result.root, result.determined, result.uncertainty
         notes.append(POSTERIOR_NOTE if regression.posture_errors is None else f"{POSTERIOR_NOTE}, {SKIN_NOTE}")
-    else:
-        uncertainty = _bootstrap(rig, regression, options, notes, PartialProgress(progress, 0.5, 1.0))
     return Identification(
         estimate=estimate,
         determined=determined,
@@ -320,22 +291,6 @@ def _compare(
     rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, weights: PairedWeights
 ) -> Comparison:
     return compare(rig, trial, estimate.parameters, estimate.prior, base=options.base, weights=weights)
-
-
-def _bootstrap(
-    rig: Rig, regression: Regression, options: IdentifyOptions, notes: list[str], progress: Progress
-) -> Uncertainty | None:
-    """Intervals of a method without a posterior."""
-    if options.bootstrap == 0:
-        return None
-    if len(regression.blocks) < MIN_BLOCKS:
-        notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
-        return None
-    notes.append("the intervals show how much blocks of time disagree, not errors that all blocks share")
-    method = get_method(rig, options)
-    return bootstrap(
-        regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
-    )
 
 
 def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:

@@ -2,8 +2,7 @@
 
 The curvature of the posterior at the estimate gives the covariance of the parameters (Laplace's approximation). Without
 data, their standard deviation is the prior's own. How much blocks of time disagree is contained in the noise of the
-equations, whose variance is multiplied by the data inflation: standard deviations of a block bootstrap exceeded the
-posterior's in one of a hundred parameters on recordings of five people, and by at most a fifth.
+equations, whose variance is multiplied by the data inflation.
 """
 
 from __future__ import annotations
@@ -125,4 +124,4 @@ def uncertainty_of_changes(phi: np.ndarray, parameters: InertialParameters) -> U
         masses[:, None] * symmetric_entries(steiner(coms + com_changes) - steiner(coms - com_changes)) / 2.0
     )
     std, com_std, inertia_std = (np.sqrt((part**2).sum(axis=0)) for part in (phi, com_changes, inertia_changes))
-    return Uncertainty(0, 0, std, values - TWO_SIDED_STDS * std, values + TWO_SIDED_STDS * std, com_std, inertia_std)
+    return Uncertainty(std, values - TWO_SIDED_STDS * std, values + TWO_SIDED_STDS * std, com_std, inertia_std)

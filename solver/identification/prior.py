@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import null_space
 
-from ..base.errors import InvalidValue
 from ..qp import Rows
 from ..rigs.anthropometry import MIN_SECOND_MOMENT
 from ..skeleton.rig import Rig
@@ -75,22 +74,15 @@ def consistent_with_empirical_prior(regression: WeightedEquations, rig: Rig, opt
     """`consistent` with the prior width under which the data are most likely, at most that of the options.
 
     Raises:
-        InvalidValue, BackendError: as `consistent` and `estimate_relative_std`.
+        InvalidValue, BackendError: as `consistent`.
     """
     first = consistent(regression, rig, options)
     relative_std = estimate_relative_std(regression, first, rig, options)
     return (
         first
         if relative_std == options.relative_std
-        else consistent(regression, rig, with_relative_std(options, relative_std))
+        else consistent(regression, rig, replace(options, relative_std=relative_std))
     )
-
-
-def with_relative_std(options: ConsistentOptions, relative_std: float) -> ConsistentOptions:
-    """The options with another relative standard deviation; those of single links are scaled by the same ratio."""
-    ratio = relative_std / options.relative_std
-    by_link = {link: ratio * value for link, value in options.relative_stds.items()}
-    return replace(options, relative_std=relative_std, relative_stds=by_link)
 
 
 def estimate_relative_std(
@@ -105,13 +97,8 @@ def estimate_relative_std(
         regression: the estimate was made from.
         estimate: of `consistent`, whose noise variance and data inflation are used.
         rig: as used for it.
-        options: as used for it; standard deviations of single links are scaled by the same ratio.
-
-    Raises:
-        InvalidValue: a prior with a mass prior has no common width.
+        options: as used for it, with one width for all links and no mass prior.
     """
-    if options.mass_prior:
-        raise InvalidValue("only a prior with a common width for all parameters can be estimated from the data")
     bodies = BodyCoordinates.from_reference(estimate.prior)
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
     limits = options.constraints

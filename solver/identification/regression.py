@@ -1,14 +1,14 @@
 """The accumulated equations Y phi = f of any number of recordings: jovic2016 (3), (5), as a few triangular factors.
 
 Y is not stored. Every axis of the wrench has its own triangular factor, in the columns of the base parameters, for each
-block of consecutive frames. New weights, a bootstrap sample or the residual of any parameters therefore need no second
+block of consecutive frames. New weights or the residual of any parameters therefore need no second
 pass over the recordings, and memory does not grow with duration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -51,10 +51,9 @@ class Regression(FullParameterForm):
         structure: base parameters of the rig; Y = Y_b K holds for every motion.
         weights: (6,) one over the residual's standard deviation per axis [1/N, 1/(N m)].
         blocks: at most `MAX_BLOCKS`, in the order of accumulation.
-        counts: (B,) how often each block is used: once, unless resampled.
         noise: per axis the factor of the expected change of [Y_b f] with the motion's noise, unweighted, over all
-            blocks used once; () where the noise is unknown.
-        posture_errors: of a tracked person's motion, over all blocks used once; None for others.
+            blocks; () where the noise is unknown.
+        posture_errors: of a tracked person's motion, over all blocks; None for others.
     """
 
     links: tuple[str, ...]
@@ -63,7 +62,6 @@ class Regression(FullParameterForm):
     structure: BaseParameters
     weights: np.ndarray
     blocks: tuple[Block, ...]
-    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
     noise: tuple[np.ndarray, ...] = ()
     posture_errors: PostureErrors | None = None
 
@@ -71,23 +69,21 @@ class Regression(FullParameterForm):
         object.__setattr__(self, "weights", frozen("weights", self.weights, (AXES,)))
         if np.any(self.weights < 0.0):
             raise InvalidValue(f"weights must not be negative: {self.weights}")
-        counts = np.asarray(self.counts) if len(self.counts) else np.ones(len(self.blocks))
-        object.__setattr__(self, "counts", frozen("counts", counts, (len(self.blocks),)))
 
     @property
     def frames(self) -> int:
         """Number of frames used."""
-        return int(sum(count * block.frames for count, block in zip(self.counts, self.blocks)))
+        return sum(block.frames for block in self.blocks)
 
     @property
     def axis_rows(self) -> np.ndarray:
         """Number of measured values per axis (6,)."""
-        return np.sum([count * block.rows for count, block in zip(self.counts, self.blocks)], axis=0)
+        return np.sum([block.rows for block in self.blocks], axis=0)
 
     @property
     def frames_per_posture(self) -> float:
         """As in `WeightedEquations`."""
-        seconds = sum(count * (block.stop - block.start) for count, block in zip(self.counts, self.blocks))
+        seconds = sum(block.stop - block.start for block in self.blocks)
         return (
             1.0 if self.posture_errors is None or seconds == 0.0 else max(1.0, POSTURE_SECONDS * self.frames / seconds)
         )
@@ -106,10 +102,7 @@ class Regression(FullParameterForm):
     def axis_factors(self) -> tuple[np.ndarray, ...]:
         """Per axis the unweighted factor (k, n + 1) of [Y_b f] over all blocks."""
         return tuple(
-            join_factors(
-                (np.sqrt(count) * block.factors[axis] for count, block in zip(self.counts, self.blocks) if count),
-                len(self._axis_columns[axis]),
-            )
+            join_factors((block.factors[axis] for block in self.blocks), len(self._axis_columns[axis]))
             for axis in range(AXES)
         )
 
@@ -123,12 +116,7 @@ class Regression(FullParameterForm):
         """Factor (k, B + 1) of the expected change of W [Y_b f] with the motion's noise; no rows where unknown."""
         if not self.noise:
             return np.zeros((0, len(self.structure) + 1))
-        return self._weighted(self.noise) * np.sqrt(self._resampled_fraction)
-
-    @property
-    def _resampled_fraction(self) -> float:
-        """Number of frames over that of all blocks used once."""
-        return self.frames / sum(block.frames for block in self.blocks)
+        return self._weighted(self.noise)
 
     @cached_property
     def equations_with_errors(self) -> EquationsWithErrors:
@@ -138,7 +126,7 @@ class Regression(FullParameterForm):
         size, origins = len(self.structure), self.posture_errors.origins
         gradients = np.zeros((size, self.posture_errors.gradients[0].shape[1]))
         for weight, own, columns in zip(self.weights, self.posture_errors.gradients, self._axis_columns):
-            gradients[columns[:-1]] += self._resampled_fraction * weight**2 * own
+            gradients[columns[:-1]] += weight**2 * own
         U, s, Vt = self.base_decomposition
         rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
         errors = U[:, :rank] @ ((Vt[:rank] @ gradients) / s[:rank, None])  # whose gradients these are
@@ -158,7 +146,7 @@ class Regression(FullParameterForm):
             return np.sqrt(np.where(rows > 0, self.squared_residuals(parameters) / rows, np.nan))
 
     def block_gradients(self, phi: np.ndarray) -> np.ndarray:
-        """Gradient (B, n) by the base parameters phi (n,) of half the squared residual of each block used once."""
+        """Gradient (B, n) by the base parameters phi (n,) of half the squared residual of each block."""
         by_axis = [phi[columns[:-1]] for columns in self._axis_columns]
         result = np.zeros((len(self.blocks), len(phi)))
         for gradient, block in zip(result, self.blocks):
@@ -177,22 +165,12 @@ class Regression(FullParameterForm):
             other.__dict__["axis_factors"] = self.axis_factors
         return other
 
-    def resample(self, counts: np.ndarray) -> Regression:
-        """Block b used ``counts[b]`` times (B,), for the block bootstrap."""
-        other = replace(self, counts=counts)
-        parts = (np.sqrt(c) * t for c, t in zip(other.counts, self.weighted_blocks) if c)
-        # the weighted factors of the blocks are computed once for all samples
-        other.__dict__["base_triangle"] = join_factors(parts, len(self.structure) + 1)
-        return other
-
     def merge(self, other: Regression) -> Regression:
         """These equations and another recording's, with the weights of this one.
 
         Raises:
-            InvalidValue: other links, base link or axes, or one of the two is a resampling.
+            InvalidValue: other links, base link or axes.
         """
-        if np.any(self.counts != 1) or np.any(other.counts != 1):
-            raise InvalidValue("a resampled regression cannot be merged: its blocks do not count once each")
         own_key, other_key = (self.links, self.base, self.axes), (other.links, other.base, other.axes)
         if own_key != other_key or not np.array_equal(self.structure.independent, other.structure.independent):
             raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
@@ -204,16 +182,11 @@ class Regression(FullParameterForm):
         posture = self.posture_errors or other.posture_errors
         if self.posture_errors and other.posture_errors:
             posture = self.posture_errors.merge(other.posture_errors)
-        return replace(self, blocks=tuple(blocks), counts=np.zeros(0), noise=noise, posture_errors=posture)
+        return replace(self, blocks=tuple(blocks), noise=noise, posture_errors=posture)
 
     @cached_property
     def _axis_columns(self) -> tuple[np.ndarray, ...]:
         return axis_columns(self.structure)
-
-    @cached_property
-    def weighted_blocks(self) -> tuple[np.ndarray, ...]:
-        """Factor (k, B + 1) of W [Y_b f] of each block used once."""
-        return tuple(self._weighted(block.factors) for block in self.blocks)
 
     def _weighted(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         columns = len(self.structure) + 1

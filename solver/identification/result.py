@@ -39,19 +39,15 @@ UNITS = {"m": "kg", "h": "kg m", "I": "kg m2"}
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty(ArrayValue):
-    """Standard deviations and intervals of the parameters: the posterior's, or those of block-bootstrap samples.
+    """Standard deviations and intervals of the parameters: the posterior's.
 
     Attributes:
-        samples: number of bootstrap samples that were solved; 0 for a posterior.
-        blocks: number of blocks of consecutive frames that were resampled; 0 for a posterior.
         std: (L, 10) standard deviations, columns as `inertials.PARAMETERS`.
         lower, upper: (L, 10) ends of the 95 % intervals.
         com_std: (L, 3) [m] standard deviations of the centres of mass.
         inertia_std: (L, 6) [kg m^2] of the inertias about the centres of mass: xx xy yy xz yz zz.
     """
 
-    samples: int
-    blocks: int
     std: Annotated[np.ndarray, Array("L", 10)]
     lower: Annotated[np.ndarray, Array("L", 10)]
     upper: Annotated[np.ndarray, Array("L", 10)]
@@ -68,7 +64,7 @@ class Uncertainty(ArrayValue):
 class IdentifiedLink:
     """Identified parameters of one link with their uncertainty and prior; link frame.
 
-    Every interval contains 95 %, as (lower end, upper end); None for a published method without a bootstrap.
+    Every interval contains 95 %, as (lower end, upper end); None for a published method.
     `Identification.notes` list the errors that the intervals include.
 
     Attributes:
@@ -112,7 +108,7 @@ class Identification(ArrayValue):
         frames: number of frames used.
         trials: names of the trials used.
         base_link: at whose origin the wrench equation was written.
-        uncertainty: the posterior's, or a bootstrap's for a published method; None without one.
+        uncertainty: the posterior's; None for a published method.
         comparisons: measured against reconstructed wrenches, on used and unused trials.
         flights: checks in flight.
         notes: sentences for the reader.

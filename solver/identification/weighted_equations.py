@@ -78,10 +78,6 @@ class WeightedEquations(Protocol):
         """(R,) of the measured rows."""
 
     @property
-    def counts(self) -> np.ndarray:
-        """(K,) how often each block is used."""
-
-    @property
     def frames(self) -> int:
         """Number of frames used."""
 
@@ -118,7 +114,7 @@ class WeightedEquations(Protocol):
         """Frames whose errors are alike because they follow the posture, at least 1."""
 
     def block_gradients(self, phi: np.ndarray) -> np.ndarray:
-        """(K, B) gradient by the base parameters phi (B,) of half the squared residual of each block used once."""
+        """(K, B) gradient by the base parameters phi (B,) of half the squared residual of each block."""
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""
@@ -192,13 +188,11 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
         regression: with its blocks.
         parameters: near the solution.
     """
-    taken = regression.counts > 0
-    counts = regression.counts[taken]
-    total = float(counts.sum())
+    gradients = regression.block_gradients(regression.structure.project(parameters))
+    total = len(gradients)
     if total < MIN_BLOCKS:
-        return max(1.0, regression.frames / max(1.0, total))
-    gradients = regression.block_gradients(regression.structure.project(parameters))[taken]
-    gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
+        return max(1.0, regression.frames / max(1, total))
+    gradients = gradients - gradients.mean(axis=0)
     _, s, Vt = regression.base_decomposition
     rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
     whitened = (gradients @ Vt[:rank].T) / s[:rank]

@@ -6,7 +6,7 @@ from typing import Annotated
 from ..values.filter_presets import PRESETS
 from ..values.identification_methods import method_names
 from ..values.person import SHOULDERS, TRUNKS
-from .declared import COUNT, JOBS, NATURAL, NOT_NEGATIVE, POSITIVE, SEED, Option, Options
+from .declared import COUNT, JOBS, NOT_NEGATIVE, POSITIVE, Option, Options
 from .plates import PlateOptions
 from .reading import ReadOptions
 
@@ -24,11 +24,8 @@ class Settings(Options):
         symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
         smooth: track each recording as a whole instead of frame by frame, for less noise and to bridge gaps; markers
             only.
-        bootstrap: number of bootstrap samples for the intervals of a published method, 0 for none; 200 for smoother
-            ones. The consistent method needs none.
         no_cross_validation: do not test on trials left out in turn; with a single trial on half of it. The test shows
             whether the result generalises.
-        seed: seed of the bootstrap.
         jobs: processes at once, -1 for all; None: joblib's configuration.
         planted_foot: contact patch fixed to the floor, for recordings without the pose of the root; or its link. Forces
             are then about its centre.
@@ -42,9 +39,7 @@ class Settings(Options):
     base: Annotated[str | None, Option(usual="the rig's")] = None
     symmetric: Annotated[bool | None, Option(in_code_only=True)] = None
     smooth: Annotated[bool, Option(label="Smooth", common=True)] = False
-    bootstrap: Annotated[int, Option(NATURAL, label="Bootstrap", slider=(0, 1000))] = 40
     no_cross_validation: Annotated[bool, Option()] = False
-    seed: Annotated[int, Option(SEED)] = 0
     jobs: Annotated[int | None, Option(JOBS, usual="joblib's", common=True)] = None
     planted_foot: Annotated[str | None, Option(common=True)] = None
     plates: PlateOptions = field(default_factory=PlateOptions)

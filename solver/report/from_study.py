@@ -182,14 +182,7 @@ def _method_rows(study: StudyData, result: Identification) -> tuple[tuple[str, s
         *(("Assumed", text) for text in study.assumptions),
     ]
     if result.uncertainty is not None:
-        spread = result.uncertainty
-        text = "posterior, normal approximation"
-        if spread.samples:
-            text = (
-                f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames, "
-                f"seed {settings.seed}"
-            )
-        rows.append(("Uncertainty", text))
+        rows.append(("Uncertainty", "posterior, normal approximation"))
     lags = [f"{r.name} {1e3 * r.plate_errors.lag:.1f} ms" for r in study.records if r.plate_errors.lag]
     if lags:
         rows.append(("Delay of the plates", ", ".join(lags)))

@@ -85,10 +85,7 @@ def build_identify_options(prepared: StudyData) -> IdentifyOptions:
         base=choose_base_link(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
-        bootstrap=settings.bootstrap,
         cross_validate=not settings.no_cross_validation,
-        seed=settings.seed,
-        jobs=settings.jobs,
     )
 
 

@@ -43,7 +43,7 @@ SEED, FRAMES = 4, 400
 def subject(files: list[Path], height: float, sex: str) -> None:
     """Set the fields of the panel."""
     settings = bpy.context.scene.exciting_dance
-    settings.height, settings.sex, settings.bootstrap = height, sex, 4
+    settings.height, settings.sex = height, sex
     for file in files:
         settings.files.add().path = str(file)
 
@@ -145,7 +145,7 @@ def test_robot_is_identified_from_its_joint_data(own: Path, tmp_path: Path) -> N
     recorded.mkdir()
     simulated_robot().write(recorded)
     settings = bpy.context.scene.exciting_dance
-    settings.bootstrap, settings.weigh = 0, True
+    settings.weigh = True
     settings.files.add().path = str(recorded)
     assert bpy.ops.exciting_dance.track() == {"FINISHED"}
     assert study.find_trials(body) == ["dance"]
@@ -216,12 +216,12 @@ def test_every_panel_setting_is_an_option_of_the_verb(registered: None, tmp_path
         read = parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
         return given(read, CohortOptions) | given(read, solver.Settings)
 
-    assert chosen() == {"bootstrap": 4}  # set by `subject`
+    assert chosen() == {}
     wanted = {}
     for name, declared in (labelled(CohortOptions) | labelled(solver.Settings)).items():
         wanted[name] = list(declared.choices)[-1] if declared.choices else True if declared.kind is bool else 7
         setattr(settings, name, wanted[name])
-    assert {"trunk", "shoulders", "method", "smooth", "flight_only", "bootstrap"} <= set(wanted)
+    assert {"trunk", "shoulders", "method", "smooth", "flight_only"} <= set(wanted)
     assert chosen() == wanted
     assert chosen(EXCITING_DANCE_OT_track) == {name: wanted[name] for name in ("trunk", "shoulders", "smooth")}
 
@@ -274,7 +274,7 @@ def test_a_robot_from_blender_s_command_line(empty_scene: None, tmp_path: Path) 
     recorded = tmp_path / "recorded"
     recorded.mkdir()
     simulated_robot().write(recorded)
-    words = ["identify", str(recorded), "--rig", "hrp2", "--bootstrap", "0", "--no-cross-validation"]
+    words = ["identify", str(recorded), "--rig", "hrp2", "--no-cross-validation"]
     assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / study_folder.SCENE_FILE))
     body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
@@ -292,7 +292,7 @@ def test_real_person_from_blenders_command_line(empty_scene: None, shared_data: 
         for trial in ("static1", "squats1")
         for folder, suffix in (("markers", "trc"), ("forces", "mot"))
     ]
-    words = ["identify", *files, "--height", "1.67", "--sex", "male", "--bootstrap", "0", "--no-cross-validation"]
+    words = ["identify", *files, "--height", "1.67", "--sex", "male", "--no-cross-validation"]
     assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / study_folder.SCENE_FILE))
     body = next(item for item in bpy.data.objects if item.type == "ARMATURE")

@@ -16,7 +16,7 @@ COMPLETIONS = {
     "exciting-dance ident": {"identify", "identify-fixed-base"},
     "exciting-dance identify --meth": {"--method"},
     "exciting-dance identify --method c": {"consistent", "constrained"},
-    "exciting-dance identify --bootst": {"--bootstrap"},
+    "exciting-dance identify --no-cross": {"--no-cross-validation"},
     "exciting-dance completion ": set(SCRIPTS),
     "exciting-dance check --method ": set(),
 }

@@ -31,7 +31,7 @@ from solver.values.person import SHOULDERS, TRUNKS
 from solver.values.wrenches import Wrenches
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = Settings(bootstrap=0, no_cross_validation=True, jobs=1)
+QUICK = Settings(no_cross_validation=True, jobs=1)
 TABLE = "subject,sex,height [cm],mass [kg]\nanna,m,176,71\nben,male,n/a,71\n"
 PATIENCE = 120.0
 """[s] Longest time to identify a subject on a busy machine."""
@@ -172,7 +172,7 @@ def test_a_stopped_run_is_resumed(recorded: Path, tmp_path: Path) -> None:
     recording was damaged meanwhile; no partial folder is left."""
     study = two(recorded, tmp_path / "study")
     results = study / "results"
-    command = [sys.executable, "-m", "solver", "cohort", str(study), "--output", str(results), "--bootstrap", "0"]
+    command = [sys.executable, "-m", "solver", "cohort", str(study), "--output", str(results)]
     command += ["--no-cross-validation", "--jobs", "1", "--progress", "none"]
     running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + PATIENCE
@@ -271,13 +271,10 @@ def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_sex_may_be_unknown(tmp_path: Path) -> None:
-    """An unknown sex may be given in the table or in the subject's own file."""
+    """An unknown sex may be given."""
     (tmp_path / "subjects.csv").write_text("subject,sex\nanna,unknown\nben,f\n")
     (tmp_path / "anna").mkdir()
     assert read_subject_info(tmp_path / "anna", find_row("anna", read_subject_table(tmp_path))).sex == "unknown"
-    (tmp_path / "cleo").mkdir()
-    (tmp_path / "cleo" / "subject.json").write_text('{"sex": "Unknown"}')
-    assert read_subject_info(tmp_path / "cleo", None).sex == "unknown"
 
 
 def test_bids_participants(tmp_path: Path) -> None:
@@ -318,32 +315,15 @@ def test_a_wrong_cell_is_named(tmp_path: Path, row: str, place: str) -> None:
     assert error.value.remedy
 
 
-def test_a_subjects_own_file(tmp_path: Path) -> None:
-    """subject.json contains the same as a row and fills its gaps; a contradiction between both is an error."""
-    (tmp_path / "anna").mkdir()
-    own = tmp_path / "anna" / "subject.json"
-    own.write_text('{"sex": "female", "mass": 60, "static": ["stand"]}')
-    known = read_subject_info(tmp_path / "anna", None)
-    assert (known.sex, known.mass, known.static) == ("female", 60.0, ("stand",))
-    (tmp_path / "subjects.csv").write_text("subject,sex,height,mass\nanna,F,170,61\n")
-    row = read_subject_table(tmp_path)["anna"]
-    with pytest.raises(InputError, match=r"subject\.json, entry 'mass'.*line 2"):
-        read_subject_info(tmp_path / "anna", row)
-    own.write_text('{"weight": 60}')
-    with pytest.raises(InputError, match=r"entry 'weight'"):
-        read_subject_info(tmp_path / "anna", row)
-
-
 def test_a_subjects_marker_set_lies_in_the_study(tmp_path: Path) -> None:
-    """A built-in name, or a file beside the table or subject.json that names it; a path elsewhere is refused."""
-    (tmp_path / "anna").mkdir()
+    """A built-in name, or a file beside the table; a path elsewhere is refused."""
     for source, found in (("plug_in_gait", "plug_in_gait"), ("mine.json", str(tmp_path / "mine.json"))):
         (tmp_path / "subjects.csv").write_text(f"subject,sex,marker_set\nanna,F,{source}\n")
         assert read_subject_info(tmp_path / "anna", read_subject_table(tmp_path)["anna"]).marker_set == found
     for source in ("../mine.json", str(tmp_path / "mine.json")):
-        (tmp_path / "anna" / "subject.json").write_text(f'{{"sex": "female", "marker_set": "{source}"}}')
-        with pytest.raises(InputError, match=r"subject\.json: the marker set .* is not the path of a file below"):
-            read_subject_info(tmp_path / "anna", None)
+        (tmp_path / "subjects.csv").write_text(f"subject,sex,marker_set\nanna,F,{source}\n")
+        with pytest.raises(InputError, match=r"subjects\.csv: the marker set .* is not the path of a file below"):
+            read_subject_info(tmp_path / "anna", read_subject_table(tmp_path)["anna"])
 
 
 def test_results_are_no_subject(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ WHOLE = {
         *("--torques", "{}/run_torques.csv"),
     ),
     "dance": ("hoap3", "--postures", "both=1", "--effort", "0.05", "--workers", "1"),
-    "cohort": ("{}/study", "--bootstrap", "0", "--no-cross-validation", "--jobs", "1"),
+    "cohort": ("{}/study", "--no-cross-validation", "--jobs", "1"),
     "capture": ("--rig", "hoap3", "--port", "{port}", "--seconds", "0.5"),
     "samples": (),
 }

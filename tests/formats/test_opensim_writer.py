@@ -134,7 +134,7 @@ def test_a_model_is_identified_by_the_command_line(tmp_path: Path, capsys: pytes
     folder.mkdir()
     write_storage(folder / "swing_ik.mot", times, names, values)
     write_forces(folder / "swing_grf.mot", rig, folder / "swing_ik.mot", truth)
-    out, quick = tmp_path / "out", ["--bootstrap", "0", "--no-cross-validation", "--progress", "none"]
+    out, quick = tmp_path / "out", ["--no-cross-validation", "--progress", "none"]
     files = [str(path), str(folder / "swing_ik.mot"), str(folder / "swing_grf.mot")]
     assert main(["identify", *files, *quick, "--output", str(out)]) == 0
     written = out / "small_4_identified.osim"

@@ -122,8 +122,8 @@ class _Equations:
     cost = FullParameterForm.cost
 
     def __init__(self, regression: Regression, factor: np.ndarray) -> None:
-        self.links, self.counts = regression.links, regression.counts
-        self.factor, self.target, self.residual_cost = factor, regression.target, regression.residual_cost
+        self.links, self.residual_cost = regression.links, regression.residual_cost
+        self.factor, self.target = factor, regression.target
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
         self.equations_with_errors = EquationsWithErrors.without_posture_errors(factor, regression.target)
 

@@ -40,7 +40,7 @@ def comparison(ratio: float, *, used: bool = False, size: float = 20.0, name: st
 
 def doubt_of(rig: Rig, trial: Trial, *comparisons: Comparison, bounds: tuple[str, ...] = ()) -> str:
     """Doubt about an estimate with these comparisons and active bounds."""
-    estimate = identify_trials(rig, [trial], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
+    estimate = identify_trials(rig, [trial], IdentifyOptions(cross_validate=False)).estimate
     return find_undecided_reason(rig, [trial], [trial], replace(estimate, at_bounds=bounds), comparisons)
 
 
@@ -59,7 +59,7 @@ def test_a_standing_trial_left_out_decides_nothing(robot: Rig, moving: Trial, st
     """Nothing moves in it that could be predicted; if no trial moves, the masses are not decided at all."""
     assert moves(robot, moving)
     assert not moves(robot, still)
-    estimate = identify_trials(robot, [moving], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
+    estimate = identify_trials(robot, [moving], IdentifyOptions(cross_validate=False)).estimate
     worse = [comparison(3.0, name="still")]
     assert find_undecided_reason(robot, [moving, still], [moving, still], estimate, worse) == ""
     assert "no trial moves" in find_undecided_reason(robot, [still], [still], estimate, [comparison(0.5, name="still")])
@@ -79,7 +79,7 @@ def test_bounds_decide_from_half_of_the_masses_on(robot: Rig, moving: Trial) -> 
 def test_the_default_method_returns_the_prior(robot: Rig, still: Trial) -> None:
     """Without a moving trial it returns the prior at the body's mass with the prior's spread, and says so first; a
     published method returns what it finds."""
-    options = IdentifyOptions(bootstrap=4, total_mass=9.0)
+    options = IdentifyOptions(total_mass=9.0)
     found = identify_trials(robot, [still], options)
     assert found.undecided_reason.startswith("the result is the prior")
     assert repr(found).startswith(found.undecided_reason)
@@ -88,6 +88,6 @@ def test_the_default_method_returns_the_prior(robot: Rig, still: Trial) -> None:
     assert total.source == DATA
     assert {one.source for one in others} == {TABLES}
     assert all(one.half_width == pytest.approx(one.prior_half_width, rel=1e-6, abs=1e-9) for one in others)
-    other = identify_trials(robot, [still], replace(options, method="hierarchical", bootstrap=0))
+    other = identify_trials(robot, [still], replace(options, method="hierarchical"))
     assert other.undecided_reason.startswith("the recordings do not decide")
     assert np.abs(other.parameters.masses - found.parameters.masses).max() > 0.01

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from solver.base.errors import InvalidValue
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import RELATIVE_STD, RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
@@ -17,7 +16,6 @@ from solver.identification.prior import (
     MIN_RELATIVE_STD,
     consistent_with_empirical_prior,
     estimate_relative_std,
-    with_relative_std,
 )
 from solver.identification.regression import Regression
 from solver.rigs import human
@@ -93,27 +91,10 @@ def test_a_body_equal_to_its_prior_stays_near_it() -> None:
     assert far[1] < 0.2 * far[0]
 
 
-def test_a_prior_without_a_common_width_is_refused() -> None:
-    """One with a mass prior."""
-    rig = small_rig()
-    regression = regression_of(rig, rig.prior, noise=NOISE)
-    options = replace(FREE, mass_prior=True)
-    found = consistent(regression, rig, options)
-    with pytest.raises(InvalidValue, match="common width"):
-        estimate_relative_std(regression, found, rig, options)
-
-
-def test_widths_of_single_links_keep_their_ratio() -> None:
-    """A link known to be modified keeps its ratio to the others."""
-    options = with_relative_std(replace(FREE, relative_std=0.2, relative_stds={"tip": 0.4}), 0.05)
-    assert options.relative_std == 0.05
-    assert options.relative_stds["tip"] == pytest.approx(0.1)
-
-
 def test_only_robots_without_a_given_width_use_an_empirical_prior() -> None:
     """Identification reports the estimated width; a given one is used as it is, and so is the default for people."""
     rig = small_rig()
-    quick = IdentifyOptions(bootstrap=0, cross_validate=False)
+    quick = IdentifyOptions(cross_validate=False)
     trial = trial_of(rig, rig.prior, frames=400, noise=3.0)
     learnt = identify_trials(rig, [trial], quick)
     assert learnt.estimate.settings[RELATIVE_STD_SETTING] < 0.5 * RELATIVE_STD

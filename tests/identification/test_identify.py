@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue, UnknownPreset
-from solver.dynamics import centroidal_momentum
-from solver.identification.accumulate import accumulate_regression
-from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.identify import IdentifyOptions, get_method, identify_trials
-from solver.identification.result import Identification
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.rigs import hoap3
 from solver.scene.determined import TABLES
 from solver.signals.trial import Trial
@@ -23,7 +19,7 @@ from solver.values.inertials import InertialParameters
 from tests.random_motion import random_trial
 
 NO_BOXES = ConstraintOptions(boxes=False)
-FAST = IdentifyOptions(bootstrap=0, constraints=NO_BOXES)
+FAST = IdentifyOptions(constraints=NO_BOXES)
 
 
 @pytest.fixture(scope="module")
@@ -117,29 +113,6 @@ def test_an_unused_trial_does_not_affect_its_fit(truth: Rig, wrong_prior: Rig) -
     assert held_out.identified.rmse == pytest.approx(direct.identified.rmse, rel=1e-4)
 
 
-def spread_of(rig: Rig, wrong_prior: Rig, noise: float, frames: int = 800) -> Identification:
-    """Identification with bootstrap of one simulated trial."""
-    trial = random_trial(rig, frames, 5, noise=noise)
-    return identify_trials(
-        wrong_prior, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False)
-    )
-
-
-def test_standard_deviations_grow_with_noise(truth: Rig, wrong_prior: Rig) -> None:
-    """Ten times the noise gives ten times the bootstrap's standard deviations of a linear method."""
-    small, large = (spread_of(truth, wrong_prior, noise).uncertainty for noise in (0.1, 1.0))
-    assert np.median(large.std / np.maximum(small.std, 1e-15)) == pytest.approx(10.0, rel=0.25)
-
-
-def test_bootstrap_is_seeded(truth: Rig, wrong_prior: Rig) -> None:
-    """The same seed gives the same intervals, another seed others."""
-    regression = accumulate_regression(wrong_prior, [random_trial(truth, 600, noise=1.0)], axes="world")
-    method = get_method(wrong_prior, replace(FAST, method="minimum_norm"))
-    one, two, other = (bootstrap(regression, method, samples=8, seed=s) for s in (1, 1, 2))
-    assert np.array_equal(one.std, two.std)
-    assert not np.array_equal(one.std, other.std)
-
-
 def test_a_prior_of_two_tables_is_wider(truth: Rig, wrong_prior: Rig) -> None:
     """Where tables differ by 30 % noisy data leave a mass with a wider interval, and nowhere a narrower one."""
     link = truth.links[3]
@@ -152,18 +125,6 @@ def test_a_prior_of_two_tables_is_wider(truth: Rig, wrong_prior: Rig) -> None:
     assert after[3] > 1.3 * before[3]
 
 
-def test_too_few_blocks_are_refused(truth: Rig, wrong_prior: Rig) -> None:
-    """Two blocks do not determine a spread between blocks; `identify` notes it."""
-    short = random_trial(truth, 80, noise=1.0)
-    regression = accumulate_regression(wrong_prior, [short], axes="world")
-    with pytest.raises(InvalidValue, match="blocks"):
-        bootstrap(regression, get_method(wrong_prior, FAST), samples=4)
-    options = replace(FAST, method="hierarchical", bootstrap=10, cross_validate=False)
-    result = identify_trials(wrong_prior, [short], options)
-    assert result.uncertainty is None
-    assert any("intervals" in note for note in result.notes)
-
-
 def test_unknown_method_and_empty_trials(truth: Rig, wrong_prior: Rig) -> None:
     """An unknown method is refused with the valid ones; trials without counted frames are refused."""
     with pytest.raises(UnknownPreset, match="hierarchical"):
@@ -171,10 +132,3 @@ def test_unknown_method_and_empty_trials(truth: Rig, wrong_prior: Rig) -> None:
     nothing = [replace(trial, counted=np.zeros(120, bool)) for trial in trials(truth)]
     with pytest.raises(InvalidValue, match="no frame counts"):
         identify_trials(wrong_prior, nothing, FAST)
-
-
-def test_momentum_helper_agrees(truth: Rig) -> None:
-    """The force of the simulated plate is the rate of momentum plus the weight."""
-    trial = random_trial(truth, 20)
-    rate = centroidal_momentum(truth, trial.motion, truth.prior).rate[:, :3]
-    assert trial.wrenches.total[:, :3] - [0.0, 0.0, 9.81 * truth.prior.total_mass] == pytest.approx(rate, abs=1e-8)

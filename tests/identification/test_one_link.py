@@ -54,10 +54,10 @@ def test_intervals_contain_the_estimate(found: Identification) -> None:
             assert np.all(np.asarray(high) > np.asarray(low))
 
 
-def test_a_published_method_without_a_bootstrap_has_no_interval() -> None:
-    """Without a bootstrap the intervals of a method without a posterior are None."""
+def test_a_published_method_has_no_interval() -> None:
+    """The intervals of a method without a posterior are None."""
     rig = small_rig()
-    options = IdentifyOptions(method="hierarchical", bootstrap=0, cross_validate=False)
+    options = IdentifyOptions(method="hierarchical", cross_validate=False)
     link = identify_trials(rig, [trial_of(rig, rig.prior)], options)[LINK]
     assert link.mass_interval is link.com_interval is link.inertia_interval is None
 

@@ -182,25 +182,6 @@ def test_partly_measured_wrenches_need_world_axes() -> None:
     np.testing.assert_array_equal(usable_axes(plate, "world")[0], [False, True, True, True, False, False])
 
 
-def test_resampling_repeats_the_equations_of_a_block() -> None:
-    """A block with count two counts as recorded twice, a block with count zero as not recorded."""
-    rig = mixed_rig()
-    trial = random_trial(rig, 200, noise=NOISE)
-    regression = accumulate_regression(rig, [trial]).with_weights(WEIGHTS)
-    assert len(regression.blocks) == 4
-    drawn = regression.resample(np.array([2, 0, 1, 1]))
-    pieces = [part_of(trial, a, a + 50) for a in (0, 0, 100, 150)]
-    rows = equations(rig, pieces)
-    assert_same(gram(drawn), rows.T @ rows)
-    assert drawn.frames == 200
-    np.testing.assert_allclose(
-        drawn.squared_residuals(rig.prior),
-        np.sum([np.sum(residuals(rig, piece, rig.prior) ** 2, axis=0) for piece in pieces], axis=0),
-        rtol=1e-8,
-    )
-    assert_same(gram(drawn.with_weights(2.0 * WEIGHTS)), 4.0 * gram(drawn))
-
-
 def test_exact_measurements_give_back_the_base_parameters() -> None:
     """Without noise the least-squares solution has the true base parameters."""
     rig = mixed_rig()
@@ -257,11 +238,3 @@ def test_invalid_regressions_are_refused() -> None:
         regression.with_weights(-WEIGHTS)
     with pytest.raises(InvalidValue, match="merged"):
         regression.merge(accumulate_regression(rig, [trial], base="end"))
-    with pytest.raises(InvalidValue, match="resampled"):
-        regression.merge(regression.resample(np.array([2])))
-    several = accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=trial.motion.times[-1] / 3.5))
-    assert len(several.counts) == 4
-    counts = np.array([2, 1, 0, 1])
-    for one, other in ((several, several.resample(counts)), (several.resample(counts), several)):
-        with pytest.raises(InvalidValue, match="resampled"):
-            one.merge(other)

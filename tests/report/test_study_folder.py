@@ -33,8 +33,8 @@ ROBOT = simulated_robot()
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    """Identified without bootstrap and cross-validation."""
-    return identify(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
+    """Identified without cross-validation."""
+    return identify(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(no_cross_validation=True))
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_a_script_writes_provenance(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     ROBOT.write(tmp_path / "data")
     before = {path.name: file_digest(path) for path in (tmp_path / "data").iterdir()}
-    read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(bootstrap=0, no_cross_validation=True, seed=7))
+    read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(no_cross_validation=True, filter="ayusawa"))
     for path in (tmp_path / "data").iterdir():
         path.write_text("changed")
     read.write(tmp_path / "out", simulated=True)
@@ -182,7 +182,7 @@ def test_a_script_writes_provenance(tmp_path: Path) -> None:
     assert found.inputs == before
     assert len(before) == 2
     assert found.program.startswith(__version__)
-    assert found.options["settings"]["seed"] == 7  # type: ignore[index]
+    assert found.options["settings"]["filter"] == "ayusawa"  # type: ignore[index]
     assert found.options["subject"]["kind"] == ROBOT.rig.provenance["kind"]  # type: ignore[index]
     report = (tmp_path / "out" / names.REPORT_FILE).read_text(encoding="utf-8")
     assert all(digest[:8] in report for digest in before.values())

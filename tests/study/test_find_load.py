@@ -18,7 +18,7 @@ from solver.workflow.find_load import find_load
 from solver.workflow.study import Study
 
 LINK, MASS = "right_hand", 0.4
-QUICK = Settings(bootstrap=0, no_cross_validation=True)
+QUICK = Settings(no_cross_validation=True)
 
 
 @pytest.fixture(scope="module")

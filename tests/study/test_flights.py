@@ -52,7 +52,7 @@ def test_contacts_before_and_after_do_not_affect_a_flight(robot: Rig) -> None:
 
 def test_flight_alone_needs_a_mass_and_a_flight(robot: Rig) -> None:
     """Without a mass, or without a long enough flight, the error says what to do."""
-    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
+    settings = Settings(flight_only=True, no_cross_validation=True)
     with pytest.raises(InvalidValue, match="state the body's mass"):
         identify_motions(robot, [jump(robot, FLIGHT)], settings=settings)
     with pytest.raises(InvalidValue, match=r"longest of 1 lasts 0\.1. s; record jumps"):
@@ -61,7 +61,7 @@ def test_flight_alone_needs_a_mass_and_a_flight(robot: Rig) -> None:
 
 def test_a_study_from_flight_alone_reports_what_the_prior_supplied(robot: Rig) -> None:
     """One jump of a robot does not determine all parameters, and a warning says so; the mass is the given one."""
-    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
+    settings = Settings(flight_only=True, no_cross_validation=True)
     study = identify_motions(robot, [jump(robot, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
     assert study.identification.parameters.total_mass == pytest.approx(9.0)
     assert study.flights.null_space.dimension > 1

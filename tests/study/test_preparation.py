@@ -158,7 +158,7 @@ def test_a_simulated_robot_from_files_to_result(tmp_path: Path) -> None:
     """Six seconds of a robot's own data: physically consistent, and better than the prior."""
     robot = simulated_robot()
     robot.write(tmp_path)
-    study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
+    study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(no_cross_validation=True))
     assert study.identification.estimate.satisfies == "consistent"
     (comparison,) = study.identification.comparisons
     assert np.mean(comparison.ratio_to_unweighted) < 0.8
@@ -187,7 +187,7 @@ def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:
         for r in recordings
         if r.markers is not None and r.wrenches is not None
     )
-    study = identify(cut, sex="female", static=("static1",), settings=Settings(bootstrap=0, no_cross_validation=True))
+    study = identify(cut, sex="female", static=("static1",), settings=Settings(no_cross_validation=True))
     assert study.mass.mass == pytest.approx(60.05, abs=0.4)  # what these two trials read; see the data's own notes
     assert study.identification.estimate.satisfies == "consistent"
     squat = next(c for c in study.identification.comparisons if c.trial == "squats1")

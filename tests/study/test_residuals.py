@@ -20,7 +20,7 @@ PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
 def study() -> Study:
     """Simulated."""
     robot = simulated_robot()
-    return identify(robot.recordings, rig=robot.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
+    return identify(robot.recordings, rig=robot.rig, settings=Settings(no_cross_validation=True))
 
 
 def residual(found: Residual) -> TrialResidual:

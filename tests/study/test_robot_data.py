@@ -27,7 +27,7 @@ from solver.workflow.pipeline import identify
 RATE = 100.0
 NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N], [N m] of a small robot's force plate."""
-QUICK = Settings(bootstrap=0, no_cross_validation=True)
+QUICK = Settings(no_cross_validation=True)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_encoders_alone_need_the_standing_sole(strong_robot: Rig, files: Path) -
     whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=strong_robot, settings=QUICK)
     recordings = load([files / "encoders"])
     assert [r.name for r in recordings] == ["robot"]
-    settings = Settings(bootstrap=0, no_cross_validation=True, planted_foot="right_sole")
+    settings = Settings(no_cross_validation=True, planted_foot="right_sole")
     found = identify(recordings, rig=strong_robot, settings=settings)
     masses = found.identification.parameters.masses
     assert masses == pytest.approx(whole.identification.parameters.masses, abs=2e-3)
@@ -98,7 +98,7 @@ def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest
     """identify, compare and track take a robot's files and its rig, and the results serve Blender."""
     named = [str(files / "dance.mot"), str(files / "dance_wrenches.csv")]
     results = tmp_path / "results"
-    quick = ["--bootstrap", "0", "--no-cross-validation", "--progress", "none"]
+    quick = ["--no-cross-validation", "--progress", "none"]
     assert main(["identify", *named, "--rig", "hoap3", *quick, "--output", str(results)]) == 0
     assert {"report.html", "result.json", "rig.json", "rig.urdf", "dance.motion.npz"} <= {
         path.name for path in results.iterdir()

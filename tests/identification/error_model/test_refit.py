@@ -76,7 +76,7 @@ def trembling_trial(seed: int) -> Trial:
 def refit(trials: Sequence[Trial]) -> tuple[GroupFit, GroupFit, PairedWeights]:
     """A fit to trials of `other_body`, the same repeated, and its weights."""
     rig = small_rig()
-    method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=other_body(rig).total_mass))
+    method = get_method(rig, IdentifyOptions(total_mass=other_body(rig).total_mass))
     parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
     regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
     first = GroupFit(tuple(range(len(trials))), estimate, regression)
@@ -112,7 +112,7 @@ def test_errors_of_the_prior_do_not_depend_on_the_method() -> None:
     trials = [replace(late_trial(seed), name=f"late {seed}") for seed in range(3)]
     total = other_body(rig).total_mass
     by_method = [
-        identify_trials(rig, trials, IdentifyOptions(method, total_mass=total, bootstrap=0)).comparisons
+        identify_trials(rig, trials, IdentifyOptions(method, total_mass=total)).comparisons
         for method in ("consistent", "minimum_norm")
     ]
     for one, two in zip(*by_method, strict=True):
