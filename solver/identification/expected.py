@@ -21,9 +21,6 @@ from .posterior import posterior
 PERSON_RESIDUALS = np.array([7.0, 2.5, 8.0, 1.2, 2.5, 0.5])
 """[N, N m] Residuals of the wrench of a tracked person: forward, sideways, up. Measured on subject_a's squats, jump,
 sit to stand and walk."""
-INDEPENDENT_RATE = 5.0
-"""[1/s] Frames whose residuals are independent. Measured on the same recordings of subject_a: 100 Hz over a data
-inflation of 20."""
 
 
 def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQuantity, ...]:
@@ -31,9 +28,11 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
 
     The same equations, errors that follow posture and prior as in `identify`; values are those of the prior, because no
     wrench was measured. The residuals are those of recorded people (`PERSON_RESIDUALS`), or for robots those that
-    bonnet2016 reports (`PLATE_NOISE`). The total mass is taken as weighed. A quantity whose ratio is near one will not
-    be better known after the recording than before. Ratios are to the width of the prior, not to the tables' actual
-    error, which is smaller: squats alone can leave first moments worse than the tables (docs/limits.md).
+    bonnet2016 reports (`PLATE_NOISE`). As in `identify`, the frames of a person's posture count as one
+    (`Regression.frames_per_posture`), those of a robot as independent. The total mass is taken as weighed. A quantity
+    whose ratio is near one will not be better known after the recording than before. Ratios are to the width of the
+    prior, not to the tables' actual error, which is smaller: squats alone can leave first moments worse than the tables
+    (docs/limits.md).
 
     Args:
         rig: a person or robot, with its prior.
@@ -66,7 +65,5 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
     regression = accumulate_regression(rig, trials, axes="world")
     residuals = PERSON_RESIDUALS if rig.is_person else PLATE_NOISE
     equations = regression.with_weights(1.0 / residuals).equations_with_errors
-    seconds = sum(float(trial.motion.times[-1] - trial.motion.times[0]) for trial in trials)
-    inflation = max(1.0, regression.frames / (INDEPENDENT_RATE * max(seconds, 1.0 / INDEPENDENT_RATE)))
     options = consistent_options(rig, IdentifyOptions(total_mass=rig.prior.total_mass))
-    return posterior(equations, inflation, rig.prior, rig.prior, rig, options).determined
+    return posterior(equations, regression.frames_per_posture, rig.prior, rig.prior, rig, options).determined

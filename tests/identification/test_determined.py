@@ -81,7 +81,8 @@ def test_rich_data_determine_moments_but_not_single_masses() -> None:
 
 
 def test_longer_motion_is_expected_to_determine_more_than_standing() -> None:
-    """Before a recording: a still body determines hardly more than its mass, longer motion more than shorter."""
+    """Before a recording: a still body determines hardly more than its mass, longer motion more than shorter, and as
+    much at any rate of its samples."""
     rig = human(1.7, 65.0, "female")
     times = np.arange(100) / 50.0
     still = Motion(times, np.tile(rig.neutral, (100, 1)), np.zeros((100, rig.nv)), np.zeros((100, rig.nv)))
@@ -89,6 +90,8 @@ def test_longer_motion_is_expected_to_determine_more_than_standing() -> None:
     rates = np.gradient(swing, times, axis=0)
     moving = Motion(times, integrate(rig, rig.neutral, swing), rates, np.gradient(rates, times, axis=0))
     rested, short, long = (expect_determined(rig, motions) for motions in ([still], [moving], [moving] * 9))
+    thin = expect_determined(rig, [moving.frames(slice(None, None, 2))])
+    np.testing.assert_allclose([one.ratio for one in thin], [one.ratio for one in short], rtol=0.05)
     np.testing.assert_allclose(*(np.concatenate([one.value for one in each]) for each in (short, long)))
     assert rested[0].source == DATA
     assert sum(one.source == DATA for one in rested) < 0.5 * sum(one.source == DATA for one in long)
