@@ -88,14 +88,15 @@ def require_forces(recordings: Sequence[Recording]) -> None:
     """Check before long work that a trial has motion and forces.
 
     Raises:
-        InvalidValue: none has both; what each lacks is listed.
+        InvalidValue: none has both; what each lacks is listed, and the warnings about files whose forces were not read.
     """
     if any(r.wrenches is not None and _has_motion(r) for r in recordings):
         return
     lacking = ", ".join(f"{r.name} has no {'motion' if r.wrenches is not None else 'forces'}" for r in recordings)
+    reasons = "".join(f". {text}" for r in recordings if r.wrenches is None for text in r.warnings)
     raise InvalidValue(
         f"no trial has motion and forces: {lacking}. Files of one trial have the same name, as walk.trc and walk.mot "
-        "or walk_grf.mot; `track` needs no forces"
+        f"or walk_grf.mot; `track` needs no forces{reasons}"
     )
 
 

@@ -67,10 +67,25 @@ FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "i
 
 
 SIDE_WORDS = {
-    "left": ("left", "l", "links", "li", "gauche", "g", "izquierda", "izquierdo", "izq", "sinistra", "sinistro", "sx"),
+    "left": (
+        "left",
+        "l",
+        "lt",
+        "links",
+        "li",
+        "gauche",
+        "g",
+        "izquierda",
+        "izquierdo",
+        "izq",
+        "sinistra",
+        "sinistro",
+        "sx",
+    ),
     "right": (
         "right",
         "r",
+        "rt",
         "rechts",
         "re",
         "droite",
