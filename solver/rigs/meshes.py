@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,20 +41,21 @@ def resolve_mesh_uri(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | N
     """Find the file of a mesh URI; None if it does not exist.
 
     ``package://name/rest`` is searched as ``name/rest`` in every given folder and every parent folder of the URDF, and
-    as ``rest`` in those named ``name``. ``file://`` URIs and paths are used directly, relative to the URDF's folder.
+    as ``rest`` in those named ``name``. Other paths and ``file://`` URIs are relative to the URDF's folder. Those that
+    lead nowhere, as paths of another machine do, are searched in the same way from each of their folders on, and by
+    their last folder and name in the given folders.
     """
-    for scheme in SCHEMES:
-        if uri.startswith(scheme):
-            package, _, rest = uri.removeprefix(scheme).partition("/")
-            for folder in (*packages, *urdf.resolve().parents):
-                choices = [folder / package / rest] + ([folder / rest] if folder.name == package else [])
-                for choice in choices:
-                    if os.path.isfile(choice):
-                        return choice
-            return None
-    path = Path(uri.removeprefix("file://"))
-    path = path if path.is_absolute() else urdf.parent / path
-    return path if os.path.isfile(path) else None
+    scheme = next((each for each in SCHEMES if uri.startswith(each)), "file://")
+    path = uri.removeprefix(scheme).replace("\\", "/")
+    if scheme == "file://" and os.path.isfile(direct := urdf.parent / path):
+        return direct
+    parts = [part for part in re.sub(r"\$\(find (.*?)\)", r"\1", path).split("/") if part not in ("", ".", "..")]
+    for k in range(len(parts)):
+        for folder in (*packages, *urdf.resolve().parents):
+            known = folder in packages and scheme == "file://" and k < len(parts) - 1
+            if (k == 0 or known or folder.name == parts[k - 1]) and os.path.isfile(folder.joinpath(*parts[k:])):
+                return folder.joinpath(*parts[k:])
+    return None
 
 
 def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

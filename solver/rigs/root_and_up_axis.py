@@ -40,7 +40,7 @@ def find_root_and_up(
     bodies = find_moving_bodies(document)
     origins = rest_poses(bodies.joints)[1]
     named = _find_feet(bodies, feet)
-    up = _find_up(origins, named, up)
+    up = _find_up(bodies, origins, named, up)
     turned = f"{up} points up in the file: the root link is rotated so that z points up"
     notes: tuple[str, ...] = () if up == "z" else (turned,)
     top = _find_leg_parent(bodies, named)
@@ -75,24 +75,31 @@ def _find_feet(bodies: MovingBodies, specified: Sequence[str] | None) -> list[in
     return []
 
 
-def _find_up(origins: np.ndarray, feet: Sequence[int], specified: str) -> str:
+def _find_up(bodies: MovingBodies, origins: np.ndarray, feet: Sequence[int], specified: str) -> str:
+    """Axis along which the legs hang from the first links on their chains: a root may lie on the floor."""
     if specified not in UP_CHOICES:
         raise InvalidValue(f"up = {specified!r}, none of {', '.join(UP_CHOICES)}")
     if specified != "auto":
         return specified
     if not feet:
         return "z"
-    way = origins[0] - origins[list(feet)].mean(axis=0)
+    tops = [chain[min(1, max(0, len(chain) - 2))] for chain in _chains(bodies, feet)]
+    way = origins[tops].mean(axis=0) - origins[list(feet)].mean(axis=0)
     return "y" if way[1] > AXIS_DOMINANCE * float(np.hypot(way[0], way[2])) else "z"
 
 
 def _find_leg_parent(bodies: MovingBodies, feet: Sequence[int]) -> int:
     """Index of the link that carries all feet, each on a separate chain; 0 without one."""
-    ways = []
-    for link in feet:
-        way = [link]
-        while way[-1] > 0:
-            way.append(bodies.joints[way[-1]].parent)
-        ways.append(way[::-1])
-    shared = [links[0] for links in zip(*ways) if len(set(links)) == 1]
+    shared = [links[0] for links in zip(*_chains(bodies, feet)) if len(set(links)) == 1]
     return shared[-1] if shared and shared[-1] not in feet else 0
+
+
+def _chains(bodies: MovingBodies, feet: Sequence[int]) -> list[list[int]]:
+    """Links from the root to each foot."""
+    chains = []
+    for link in feet:
+        chain = [link]
+        while chain[-1] > 0:
+            chain.append(bodies.joints[chain[-1]].parent)
+        chains.append(chain[::-1])
+    return chains

@@ -26,14 +26,17 @@ CONVENTIONS = {
     "right medial_femoral_epicondyle": ("RKNE_med", "Rknee_med", "R_knee_med", "RMFC", "RKM"),
     "left medial_malleolus": ("LMMAL", "L_TAM", "L_mankle", "L.Ankle.Med", "L_mankle_study"),
     "right radial_styloid": ("RWRA", "R_RSP", "R_wrist_radius", "RFAradius"),
-    "left fifth_metatarsal_head": ("LMT5", "L_FM5", "L_5meta", "LDMT5", "LP5MT", "L_5meta_study"),
+    "left lateral_femoral_epicondyle": ("LLE", "L_le", "Lt Lat Knee", "femur_lat_epi_l"),
+    "right lateral_humeral_epicondyle": ("REL", "r_el", "RHLE"),
+    "right toe_tip": ("RDP1", "RBTOE", "RHLX"),
+    "left fifth_metatarsal_head": ("LMT5", "L_FM5", "L_5meta", "LDMT5", "LP5MT", "L_5meta_study", "LD5M"),
     "c7": ("C7", "CV7", "Body:C7", "C7_study"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("landmark", CONVENTIONS)
 def test_conventions_name_the_same_place(landmark: str) -> None:
-    """Plug-in Gait, CAST, Rizzoli, OpenCap, Qualisys, four languages: one landmark, whatever prefix, side and case."""
+    """Names of ten conventions and five languages mean one landmark, whatever prefix, side and case."""
     for name in CONVENTIONS[landmark]:
         found = read_name(name)
         assert found is not None, name

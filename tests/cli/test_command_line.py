@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 import solver
+from solver.base.errors import InvalidValue
 from solver.cli import find_verbs, main, parser
 from solver.cli.extensions import find_extensions
+from solver.cli.foreseen import require_forces
 from solver.cli.words import removed_trials
 from solver.scene.study_folder import MOTION_END
+from solver.signals.trial import Recording
 from solver.version import __version__
 from tests.imports import imports
 
@@ -91,6 +94,8 @@ def test_identification_needs_forces(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert len(lines) == 1
         assert f"no trial has motion and forces: {lacks}" in lines[0]
         assert not output.exists()
+    with pytest.raises(InvalidValue, match=r"needs no forces\. walk\.c3d: plate_1 cannot be read"):
+        require_forces([Recording("walk", warnings=("walk.c3d: plate_1 cannot be read",))])
 
 
 def test_a_folder_without_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,6 +42,8 @@ def test_y_up_is_recognised(lying: Path) -> None:
     np.testing.assert_allclose(_standing(rig), _standing(other), atol=1e-9)
     np.testing.assert_allclose(rig.prior.values, other.prior.values, atol=1e-9)
     assert rig.standing_height == pytest.approx(other.standing_height)
+    lying.write_text(lying.read_text().replace('xyz="0 0 0" rpy="-1.57', 'xyz="0 .4 0" rpy="-1.57'))
+    assert from_urdf(lying).provenance["up"] == "y", "the root lies on the floor"
 
 
 def test_up_as_stated(lying: Path) -> None:

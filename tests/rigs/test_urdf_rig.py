@@ -349,7 +349,17 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"part\.stl"):
         from_urdf(path, [tmp_path / "share"], meshes="required")
     assert any("part.stl" in note for note in from_urdf(path, [tmp_path / "share"]).notes)
-    assert resolve_mesh_uri("package://nobody/none.stl", path, [tmp_path]) is None
+    assert resolve_mesh_uri("package://nobody/meshes/part.stl", path, [folder.parent]) is None
+    for place in (
+        "/home/anna/src/{}",
+        "file:///home/anna/src/{}",
+        r"C:\robots\{}",
+        "file://$(find robot_description)/meshes/part.stl",
+    ):
+        uri = place.format("robot_description/meshes/part.stl")
+        for packages in ([tmp_path / "share"], [folder.parent]):
+            assert resolve_mesh_uri(uri, path, packages) == folder / "part.stl", uri
+        assert resolve_mesh_uri(uri, path, ()) is None
 
 
 PAIR = link("a") + link("b") + joint("j", "a", "b", inside="{}")
