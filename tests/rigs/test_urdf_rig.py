@@ -351,8 +351,8 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     assert any("part.stl" in note for note in from_urdf(path, [tmp_path / "share"]).notes)
     assert resolve_mesh_uri("package://nobody/meshes/part.stl", path, [folder.parent]) is None
     for place in (
-        "/home/anna/src/{}",
-        "file:///home/anna/src/{}",
+        "/opt/robots/src/{}",
+        "file:///opt/robots/src/{}",
         r"C:\robots\{}",
         "file://$(find robot_description)/meshes/part.stl",
     ):
