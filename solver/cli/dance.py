@@ -128,7 +128,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """Options of the dance; the defaults identify best, those of --paper are the paper's."""
     from ..dance.design.body_parts import link_emphasis, require_danceable
     from ..dance.workflows.loading import load_named_poses
-    from ..formats.wav import read_tempo
+    from ..signals.tempo import read_tempo
 
     require_danceable(rig)
     kind, effort = rig.provenance.get("kind"), options.effort

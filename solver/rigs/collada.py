@@ -14,8 +14,9 @@ import numpy as np
 
 from ..base.so3 import exp
 from .safe_xml import read_xml
-from .triangles import Mesh, MeshError, triangulate_fans
+from .triangles import Mesh, MeshError, join_meshes, triangulate_fans, triangulate_strips
 
+PRIMITIVES = ("triangles", "polylist", "polygons", "trifans", "tristrips")
 MAX_TRIANGLES = 4_000_000
 """Of a scene, which may use a geometry many times."""
 MAX_DEPTH = 100
@@ -56,12 +57,8 @@ class _SceneReader:
         else:
             for geometry in self.root.findall("library_geometries/geometry"):
                 self._place_geometry(geometry, scaled)
-        first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
-        for (points, faces), moved in self.placed:
-            vertices.append(points @ moved[:3, :3].T + moved[:3, 3])
-            triangles.append(faces + first)
-            first += len(points)
-        return np.vstack(vertices), np.vstack(triangles)
+        placed = self.placed
+        return join_meshes((points @ moved[:3, :3].T + moved[:3, 3], faces) for (points, faces), moved in placed)
 
     def _read_node(self, node: Element, above: np.ndarray, depth: int) -> None:
         self.nodes += 1
@@ -95,14 +92,7 @@ class _SceneReader:
     def _read_geometry(self, geometry: Element) -> Mesh:
         if (mesh := geometry.find("mesh")) is None:  # a spline
             return np.zeros((0, 3)), np.zeros((0, 3), int)
-        first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
-        for piece in mesh:
-            if piece.tag in ("triangles", "polylist", "polygons", "trifans", "tristrips"):
-                points, faces = self._read_primitive(piece)
-                vertices.append(points)
-                triangles.append(faces + first)
-                first += len(points)
-        return np.vstack(vertices), np.vstack(triangles)
+        return join_meshes(self._read_primitive(piece) for piece in mesh if piece.tag in PRIMITIVES)
 
     def _read_primitive(self, piece: Element) -> Mesh:
         """Read the triangles of one primitive and the vertices that it refers to."""
@@ -155,12 +145,8 @@ def _triangulate(piece: Element, corners: Sequence[np.ndarray]) -> np.ndarray:
     if piece.tag == "polylist":
         counts = piece.find("vcount")
         return triangulate_fans(np.zeros(0, int) if counts is None else _parse_numbers(counts, int), all_corners)
-    if piece.tag == "tristrips":
-        strips = [np.column_stack([each[:-2], each[1:-1], each[2:]]) for each in corners if len(each) > 2]
-        for strip in strips:
-            strip[1::2] = strip[1::2, [1, 0, 2]]
-        return np.vstack([np.zeros((0, 3), int), *strips])
-    return triangulate_fans(np.array([len(each) for each in corners], int), all_corners)
+    triangulate = triangulate_strips if piece.tag == "tristrips" else triangulate_fans
+    return triangulate(np.array([len(each) for each in corners], int), all_corners)
 
 
 def _node_transform(node: Element) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Triangles of mesh files: STL and OBJ here, COLLADA (DAE) in `collada`, VTK's (VTP) in `vtp`.
+"""Triangles of mesh files: STL, OBJ and VTK's polygons (VTP) here, COLLADA (DAE) in `collada`.
 
 No native reader is used, because a damaged file must never crash the process. Every count in a file is compared with
 the file's content before memory is allocated.
@@ -6,17 +6,20 @@ the file's content before memory is allocated.
 
 from __future__ import annotations
 
+import base64
 import re
+import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from ..base.errors import InputError
 from ..base.files import check_file, read_bytes
 from .collada import read_collada
-from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
-from .vtp import read_vtp
+from .safe_xml import read_xml
+from .triangles import Mesh, MeshError, join_meshes, merge_vertices, triangulate_fans, triangulate_strips
 
 MAX_BYTES = 64 << 20
 """[bytes] Largest file; measured on forty public robots, whose largest mesh has 29 million."""
@@ -93,7 +96,62 @@ def _read_obj(path: Path) -> Mesh:
     return vertices, triangulate_fans(counts, corners)
 
 
+VTK_TYPES = {
+    "Float32": "f4", "Float64": "f8", "Int8": "i1", "Int16": "i2", "Int32": "i4", "Int64": "i8",
+    "UInt8": "u1", "UInt16": "u2", "UInt32": "u4", "UInt64": "u8",
+}  # fmt: skip
+"""NumPy's name of each type of VTK's numbers, without the byte order."""
+
+
+def _read_vtp(path: Path) -> Mesh:
+    """Read VTK's polygons, as of the bodies of OpenSim models; numbers as text, or as base64 without compression.
+
+    Raises:
+        InputError: not XML.
+        MeshError: not polygons of VTK, compressed or appended numbers, or contradicting sizes.
+    """
+    root = read_xml(path)
+    if root.tag != "VTKFile" or root.get("type") != "PolyData":
+        raise MeshError("is no <VTKFile> of polygons (type PolyData)")
+    if root.get("compressor"):
+        raise MeshError("holds compressed numbers, which are not read; save it as ASCII")
+    order = ">" if root.get("byte_order") == "BigEndian" else "<"
+    header = "u8" if root.get("header_type") == "UInt64" else "u4"
+    meshes = []
+    for piece in root.findall("PolyData/Piece"):
+        points = _read_array(piece.find("Points/DataArray"), order, header).reshape(-1, 3)
+        for triangulate, name in ((triangulate_fans, "Polys"), (triangulate_strips, "Strips")):
+            arrays = {array.get("Name"): array for array in piece.findall(f"{name}/DataArray")}
+            corners = _read_array(arrays.get("connectivity"), order, header).astype(int)
+            counts = np.diff(_read_array(arrays.get("offsets"), order, header).astype(int), prepend=0)
+            own = triangulate(counts, corners)
+            if own.size and (own.min() < 0 or own.max() >= len(points)):
+                raise MeshError(f"a polygon uses a vertex that does not exist ({len(points)} do)")
+            meshes.append((points, own))
+    return join_meshes(meshes)
+
+
+def _read_array(element: Element | None, order: str, header: str) -> np.ndarray:
+    """Numbers of an array; none without one."""
+    if element is None:
+        return np.zeros(0)
+    written, text = element.get("format", "ascii"), element.text or ""
+    if written == "ascii":
+        return np.array(text.split(), float)
+    kind = VTK_TYPES.get(element.get("type", ""))
+    if written != "binary" or kind is None:
+        raise MeshError(f"holds numbers of format {written!r}, which are not read; save it as ASCII")
+    data = base64.b64decode(text.strip())
+    size = np.dtype(header).itemsize
+    if len(data) < size:
+        return np.zeros(0)
+    (count,) = struct.unpack_from(f"{order}{'Q' if size > 4 else 'I'}", data)
+    if count > len(data) - size:
+        raise MeshError("ends within an array")
+    return np.frombuffer(data[size : size + count], f"{order}{kind}").astype(float)
+
+
 READERS: Mapping[str, Callable[[Path], Mesh]] = {
-    ".stl": _read_stl, ".obj": _read_obj, ".dae": read_collada, ".vtp": read_vtp,
+    ".stl": _read_stl, ".obj": _read_obj, ".dae": read_collada, ".vtp": _read_vtp,
 }  # fmt: skip
 """The formats that URDF, MJCF and OpenSim models name."""

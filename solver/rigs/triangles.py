@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 Mesh = tuple[np.ndarray, np.ndarray]
@@ -39,3 +41,30 @@ def triangulate_fans(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     first = np.repeat(np.cumsum(counts) - counts, own)
     step = np.arange(int(own.sum())) - np.repeat(np.cumsum(own) - own, own)
     return corners[np.column_stack([first, first + step + 1, first + step + 2])]
+
+
+def triangulate_strips(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Triangles (F, 3) of strips: every three consecutive corners, every other one reversed.
+
+    Args:
+        counts: (P,) number of corners of each strip.
+        corners: (sum of counts,) indices, one strip after the other.
+    """
+    if int(counts.sum()) != len(corners) or (counts < 0).any():
+        raise MeshError(f"strips state {int(counts.sum())} corners, but the file holds {len(corners)}")
+    found, start = [np.zeros((0, 3), int)], 0
+    for count in counts:
+        k = np.arange(max(count - 2, 0))
+        found.append(corners[start + np.column_stack([k, k + 1 + k % 2, k + 2 - k % 2])])
+        start += count
+    return np.concatenate(found)
+
+
+def join_meshes(meshes: Iterable[Mesh]) -> Mesh:
+    """One mesh of several."""
+    first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
+    for points, faces in meshes:
+        vertices.append(points)
+        triangles.append(faces + first)
+        first += len(points)
+    return np.concatenate(vertices), np.concatenate(triangles)

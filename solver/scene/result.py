@@ -73,7 +73,7 @@ class SceneResult:
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """What a reader should know first, a sentence each (`report.summary`)."""
+        """What a reader should know first, a sentence each (`report.study_folder`)."""
         return _texts(self.details.get("summary"))
 
     @property

@@ -1,6 +1,8 @@
-"""Resampling of forces to the motion's times without aliasing, also with rounded time stamps."""
+"""Resampling of forces to the motion's times without aliasing, also with rounded time stamps, and their time lag."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -29,6 +31,24 @@ PIECE = 2**12
 def rate_of_grid(times: np.ndarray) -> float:
     """Samples per second over the whole record, independent of the rounding of single stamps."""
     return (len(times) - 1) / float(times[-1] - times[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Time lag of the plates behind the motion.
+
+    Attributes:
+        seconds: positive if a force appears in the plates' record later than in the motion's.
+        std: standard deviation [s].
+    """
+
+    seconds: float
+    std: float
+
+
+def shift_wrenches(wrenches: Wrenches, lag: float) -> Wrenches:
+    """Wrenches synchronised with the motion: time stamps earlier by ``lag`` [s]."""
+    return Wrenches(wrenches.times - lag, wrenches.frames, wrenches.values, wrenches.measured)
 
 
 def filter_wrenches(wrenches: Wrenches, preset: FilterPreset) -> Wrenches:

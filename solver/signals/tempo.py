@@ -1,11 +1,17 @@
-"""Tempo of music: the period at which onsets recur, from the autocorrelation of their strength."""
+"""Tempo of music: the period at which onsets in a sound file recur, from the autocorrelation of their strength."""
 
 from __future__ import annotations
+
+import io
+import struct
+import warnings
+from pathlib import Path
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..base.errors import InvalidValue
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
 from ..options.dances import SLOWEST_COUNT
 
 HOP, WINDOW, HIGHEST = 0.01, 0.04, 4000.0
@@ -27,6 +33,23 @@ LEAST_ONSETS, LEAST_RECURRENCE = 0.007, 0.12
 on synthetic sounds: tones and chords have up to 0.002 of the first, noise and random syllables up to 0.04 of the
 second; clicks at half of the tempo have 0.019 and 0.44, drums with a deviation of 15 ms, a third of them missing, 0.07
 and 0.30."""
+
+
+def read_tempo(path: str | Path) -> float:
+    """Tempo [1/min] of the music in a sound file, as `find_tempo` finds it.
+
+    Raises:
+        InputError: no .wav file, or one without a tempo; says why.
+    """
+    from scipy.io import wavfile  # rarely needed
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about chunks without sound
+            rate, sound = wavfile.read(io.BytesIO(read_bytes(path)))
+        return find_tempo(sound.reshape(len(sound), -1).mean(axis=1, dtype=float), rate)
+    except (ValueError, EOFError, struct.error, UnboundLocalError) as error:
+        problem = "" if isinstance(error, InvalidValue) else "is no .wav file that can be read: "
+        raise InputError(path, f"{problem}{error}", remedy="Convert it, or state the tempo with --bpm") from None
 
 
 def find_tempo(sound: np.ndarray, rate: float) -> float:

@@ -18,7 +18,7 @@ from ..identification.flight import NullSpace
 from ..identification.result import Identification
 from ..options.plates import KnownPlates
 from ..options.study import Settings
-from ..signals.lag import Lag
+from ..signals.resampling import Lag
 from ..signals.trial import Recording, Trial
 from ..signals.windows import Windows
 from ..skeleton.rig import Rig
