@@ -13,6 +13,7 @@ from ..dynamics import Workspace, com_trajectory, contact_corners, difference, g
 from ..signals.manifold import smooth_motion
 from ..skeleton.rig import GRAVITY, ROOT_NV, Rig
 from ..values.motion import Motion
+from ..values.person import SIDES
 
 FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids. By definition of the simulated motions."""
@@ -90,6 +91,39 @@ class Stance:
     start: np.ndarray
     feet: tuple[str, ...]
     legs: tuple[str, ...]
+
+
+STANDING = {"dance": SIDES, "right_leg": ("left",), "left_leg": ("right",)}
+"""Feet that stay on the ground by trial."""
+
+
+def simulate_trials(  # noqa: PLR0913 a body, what moves, and when
+    rig: Rig,
+    start: np.ndarray,
+    leg: Sequence[str],
+    amplitudes: Callable[[Sequence[str]], MotionAmplitudes],
+    trials: Sequence[str],
+    times: np.ndarray,
+    seed: int,
+) -> dict[str, Motion]:
+    """Simulate motions on both feet and on each foot.
+
+    Args:
+        rig: that moves.
+        start: (nq,) posture at the start.
+        leg: names of a leg's links, without side.
+        amplitudes: by the feet that stand.
+        trials: of `STANDING`.
+        times: (N,) [s] from zero.
+        seed: of the first of `STANDING`; the others have the following ones.
+    """
+    motions = {}
+    for number, (name, sides) in enumerate(STANDING.items()):
+        if name in trials:
+            legs = tuple(f"{side}_{part}" for side in sides for part in leg)
+            stance = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
+            motions[name] = simulate_motion(rig, stance, amplitudes(sides), times, seed + number)
+    return motions
 
 
 def simulate_motion(rig: Rig, stance: Stance, amplitudes: MotionAmplitudes, times: np.ndarray, seed: int) -> Motion:

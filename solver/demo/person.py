@@ -15,7 +15,7 @@ from ..rigs.human_skeleton import default_lengths
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from ..values.motion import Motion
-from ..values.person import SIDES
+from ..values.person import CHAINS
 from .laboratory import (
     MarkerPlacement,
     PlateNoise,
@@ -26,7 +26,7 @@ from .laboratory import (
     write_forces,
     write_trc,
 )
-from .motions import MotionAmplitudes, Stance, simulate_motion, standing_posture, still_motion
+from .motions import STANDING, MotionAmplitudes, simulate_trials, standing_posture, still_motion
 from .truth import perturb_inertials
 
 HEIGHT, MASS, SEX = 1.76, 71.0, "male"
@@ -37,8 +37,6 @@ PLACEMENT_SPREAD = 0.004
 """[m] standard deviation of a marker's location about that of its set."""
 FORCE_RATE, MARKER_RATE = 200, 100
 STATIC_SECONDS, MOVING_SECONDS = 3.0, 12.0
-STANDING = {"dance": SIDES, "right_leg": ("left",), "left_leg": ("right",)}
-"""Feet that stay on the ground by trial."""
 CROUCH = (
     ("right_thigh", (-0.12, -0.5, 0.0)),
     ("left_thigh", (0.12, -0.5, 0.0)),
@@ -112,13 +110,11 @@ def simulate_person(
             rig, standing_posture(rig, ARMS_ABDUCTED), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE)
         )
     }
-    for number, (name, sides) in enumerate(STANDING.items(), 1):
-        if name not in trials:
-            continue
-        style = WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0], 0.5 * apart)
-        legs = tuple(f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot"))
-        stands = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
-        motions[name] = simulate_motion(rig, stands, style, times, first + number)
+
+    def amplitudes(sides: Sequence[str]) -> MotionAmplitudes:
+        return WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0], 0.5 * apart)
+
+    motions |= simulate_trials(rig, start, CHAINS[1], amplitudes, trials, times, first + 1)
     return Person(rig, perturb_inertials(rig, seed), _placements(rig, generator), motions)
 
 

@@ -18,7 +18,7 @@ from ..study.joint_motion import joints_of, poses_of
 from ..values.inertials import InertialParameters
 from ..values.motion import Motion
 from .laboratory import PlateNoise, find_lifted_feet, record_plates, sole_centres
-from .motions import MotionAmplitudes, Stance, simulate_motion
+from .motions import STANDING, MotionAmplitudes, simulate_trials
 from .truth import perturb_inertials
 
 RATE, SECONDS = 200, 12.0
@@ -28,8 +28,6 @@ ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
 """[rad], [m] of the waist's estimated pose, as from an inertial sensor and the legs' encoders."""
 BALL = 0.04
 """[m] radius of a load. By definition of the simulated load."""
-STANDING = {"dance": ("right", "left"), "right_leg": ("left",), "left_leg": ("right",)}
-"""Feet that stay on the ground by trial."""
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
 WHOLE_BODY = MotionAmplitudes(
     root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
@@ -106,14 +104,12 @@ def simulate_robot(
     truth = perturb_inertials(rig, seed) if load is None else add_ball(rig, perturb_inertials(rig, seed), *load)
     start = np.array(rig.provenance["half_sitting"])
     times = np.arange(0.0, seconds, 1.0 / rate)
+
+    def amplitudes(sides: Sequence[str]) -> MotionAmplitudes:
+        return WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0])
+
     recordings = []
-    for number, (name, sides) in enumerate(STANDING.items(), 1):
-        if name not in trials:
-            continue
-        style = WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0])
-        legs = tuple(f"{side}_{part}" for side in sides for part in LEG)
-        stands = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
-        motion = simulate_motion(rig, stands, style, times, 1000 * seed + number)
+    for name, motion in simulate_trials(rig, start, LEG, amplitudes, trials, times, 1000 * seed + 1).items():
         soles = sole_centres(rig, motion)
         wrenches = record_plates(rig, motion, truth, soles, find_lifted_feet(rig, motion), PlateNoise(generator))
         joints = joints_of(rig, times, _add_sensor_noise(rig, motion.q, generator))

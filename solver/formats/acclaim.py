@@ -18,9 +18,8 @@ from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.joints import chain_poses
-from ..values.motion import SegmentPoses
 from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
-from .text_files import Warn, ignore_warning, parse_numbers, read_lines
+from .text_files import Warn, parse_numbers, read_lines
 from .trial_names import printable_name
 
 SKELETON_SUFFIX = ".asf"
@@ -45,23 +44,13 @@ class _Bone:
     parent: int = -1
 
 
-def read_acclaim(
-    path: str | Path, rate: float, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
-) -> tuple[SegmentPoses, str]:
-    """Segment poses of a skeleton in metres, z up, and the file's vertical axis.
-
-    Args:
-        path: the motion (.amc); its skeleton (.asf) is beside it.
-        rate: [1/s] of the frames.
-        up: the file's vertical axis, or ``"auto"``.
-        units: of lengths; None: from the height of the skeleton.
-        warn: receives messages about what was found.
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read a motion (.amc), whose skeleton (.asf) is beside it; see `file_formats.FileFormat`.
 
     Raises:
         InputError: no skeleton, naming the line: a bone that is incomplete, occurs twice or has no parent, a frame
             without one of the bones, a cell that is not a number, no frames; see also `build_segments`.
     """
-    path = Path(path)
     bones, scale = _parse_skeleton(find_skeleton(path))
     values, in_radians = _parse_motion(path, bones)
     scale = 1.0 if in_radians else scale
@@ -74,19 +63,15 @@ def read_acclaim(
     def find_tips(heads: np.ndarray, axes: np.ndarray) -> np.ndarray:
         return np.where(known[:, None], heads + np.einsum("bij,bj->bi", axes, vectors), np.nan)
 
-    motion = SkeletonMotion(np.arange(len(values)) / rate, rotations, positions, find_tips)
-    skeleton = SegmentSkeleton(tuple(bone.name for bone in bones), parents, offsets)
-    return build_segments(path, skeleton, motion, up, units, REMEDY, warn)
-
-
-def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a motion; see `file_formats.FileFormat`."""
     if options.frame_rate is None:
         warn(
             f"{path.name}: the format has no frame rate: {USUAL_RATE:g} Hz are assumed, as in most of the CMU "
             "database; state another one with --frame-rate"
         )
-    segments, up = read_acclaim(path, options.frame_rate or USUAL_RATE, options.up, options.units, warn=warn)
+    times = np.arange(len(values)) / (options.frame_rate or USUAL_RATE)
+    motion = SkeletonMotion(times, rotations, positions, find_tips)
+    skeleton = SegmentSkeleton(tuple(bone.name for bone in bones), parents, offsets)
+    segments, up = build_segments(path, skeleton, motion, options.up, options.units, REMEDY, warn)
     return Recording(printable_name(path.stem), segments=segments), up
 
 

@@ -23,9 +23,8 @@ from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.joints import chain_poses
-from ..values.motion import SegmentPoses
 from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
-from .text_files import Warn, ignore_warning, parse_numbers, parse_rows, read_lines, require_cells
+from .text_files import Warn, parse_numbers, parse_rows, read_lines, require_cells
 from .trial_names import printable_name
 
 AXES = "XYZ"
@@ -53,10 +52,8 @@ class _Joint:
     end_sites: list[np.ndarray] = field(default_factory=list)
 
 
-def read_bvh(
-    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
-) -> tuple[SegmentPoses, str]:
-    """Read the segment poses of a skeleton in metres, z up, and the file's vertical axis.
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read the segment poses of a skeleton; see `file_formats.FileFormat`.
 
     Raises:
         InputError: naming the line: blocks that do not nest, a joint without offset or with unknown
@@ -78,12 +75,7 @@ def read_bvh(
         return _bone_ends(path, joints, heads, axes, warn)
 
     motion_of_bones = SkeletonMotion(times, rotations, positions, find_tips)
-    return build_segments(path, skeleton, motion_of_bones, up, units, REMEDY, warn)
-
-
-def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a BVH file; see `file_formats.FileFormat`."""
-    segments, up = read_bvh(path, options.up, options.units, warn=warn)
+    segments, up = build_segments(path, skeleton, motion_of_bones, options.up, options.units, REMEDY, warn)
     return Recording(printable_name(path.stem), segments=segments), up
 
 

@@ -400,14 +400,14 @@ def _stated_counts(header: tuple[int, int], trial: Group, point: Group) -> tuple
     """Numbers of frames by the counter that states them, and the number of the first frame."""
     first, last = header
     stated = {"the header": last - first + 1} if last != COUNTER_MAX else {}
-    start, end = (_read_long_count(trial.get(f"ACTUAL_{which}_FIELD")) for which in ("START", "END"))
+    start, end = (_read_frame_count(trial.get(f"ACTUAL_{which}_FIELD")) for which in ("START", "END"))
     if end is not None:
         begin = first if start is None else start
         stated["TRIAL"] = end - begin + 1
         first = begin
     for name in ("LONG_FRAMES", "FRAMES"):
-        number = _read_count(point.get(name))
-        if number is not None and number != COUNTER_MAX:
+        number = _read_frame_count(point.get(name))
+        if number and number != COUNTER_MAX:
             stated[f"POINT:{name}"] = number
     return stated, max(first, 1)  # some software counts from 0
 
@@ -417,21 +417,11 @@ def _exact_counts(stated: Mapping[str, int], room: int, size: int) -> list[int]:
     return [count for count in stated.values() if 0 <= count <= room // size and room - count * size < BLOCK_BYTES]
 
 
-def _read_long_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:
-    """A count as low and high word, or as one number."""
-    if not isinstance(value, np.ndarray) or not np.isfinite(value).all():
+def _read_frame_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:
+    """A number of frames: low and high word, or one number, whose integers are unsigned; real ones exceed 16 bits."""
+    if not isinstance(value, np.ndarray) or not 0 < value.size <= 2 or not np.isfinite(value).all():
         return None
-    words = np.ravel(value)
-    if len(words) == 2 and words.dtype.kind == "i":
-        low, high = (int(word) & COUNTER_MAX for word in words)
-        return low + (high << 16)
-    return int(words[0]) if len(words) == 1 else None
-
-
-def _read_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:
-    """A count: integers are unsigned, real numbers may exceed 16 bits."""
-    if not isinstance(value, np.ndarray) or value.size != 1 or not np.isfinite(value).all():
-        return None
-    number = np.ravel(value)[0]
-    count = int(number) & COUNTER_MAX if value.dtype.kind == "i" else round(float(number))
-    return count or None
+    if value.dtype.kind != "i":
+        return round(float(np.ravel(value)[0])) if value.size == 1 else None
+    low, high = (*(int(word) & COUNTER_MAX for word in np.ravel(value)), 0)[:2]
+    return low + (high << 16)

@@ -34,15 +34,18 @@ AXES = 3
 REMEDY = "Export it again from MVN, with orientations and positions"
 
 
-def read_mvnx(path: str | Path) -> SegmentPoses:
-    """Segment poses in metres, z up.
+def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
+    """Read the segment poses of an MVNX file; see `file_formats.FileFormat`. The format states that z is up.
 
     Raises:
-        InputError: no or malformed XML, no segments or no recorded frames, no frame rate, a frame with another number
-            of values than segments, or quaternions whose length is not 1.
+        InputError: another axis is stated to be up; no or malformed XML, no segments or no recorded frames, no frame
+            rate, a frame with another number of values than segments, or quaternions whose length is not 1.
     """
+    if options.up not in ("auto", "z"):
+        raise InputError(path, f"states that z is up, not {options.up}", remedy="Leave out --up for files of MVN")
     root = read_xml(path, MAX_BYTES)
-    _remove_namespaces(root)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
     subject = root.find("subject")
     if root.tag != "mvnx" or subject is None:
         raise InputError(path, "is no recording of MVN: it has no element mvnx/subject", remedy=REMEDY)
@@ -61,21 +64,10 @@ def read_mvnx(path: str | Path) -> SegmentPoses:
         rest = RestPose(axes[0], heads[0], _find_tips(path, subject, names, axes[0], heads[0]))
     times = _read_times(path, subject, recorded)
     try:
-        return SegmentPoses(times, names, rotations, positions if np.isfinite(positions).any() else None, rest)
+        segments = SegmentPoses(times, names, rotations, positions if np.isfinite(positions).any() else None, rest)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
-
-
-def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read an MVNX file; see `file_formats.FileFormat`. The format states that z is up."""
-    if options.up not in ("auto", "z"):
-        raise InputError(path, f"states that z is up, not {options.up}", remedy="Leave out --up for files of MVN")
-    return Recording(printable_name(path.stem), segments=read_mvnx(path)), "z"
-
-
-def _remove_namespaces(root: Element) -> None:
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
+    return Recording(printable_name(path.stem), segments=segments), "z"
 
 
 def _read_poses(path: str | Path, frames: Sequence[Element], count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -289,10 +289,6 @@ class Rig(_Derived):
         except ValueError:
             raise UnknownLink(link, self.links) from None
 
-    def joint(self, link: str) -> int:
-        """Pinocchio's joint index of a link."""
-        return self.index(link) + 1
-
     @property
     def neutral(self) -> np.ndarray:
         """(nq,) configuration with every joint at zero and the root at the world origin."""

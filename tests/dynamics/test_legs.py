@@ -83,7 +83,7 @@ def test_planted_feet_do_not_move(rig: Rig) -> None:
     for q, v, a in zip(curves.q, curves.v, curves.a):
         pin.forwardKinematics(rig.model, data, q, v, a)
         for anchor, leg in zip(footing.anchors, legged.legs):
-            joint = rig.joint(leg.link)
+            joint = rig.index(leg.link) + 1
             np.testing.assert_allclose(data.oMi[joint].translation, anchor.position, atol=1e-10)
             np.testing.assert_allclose(data.oMi[joint].rotation, anchor.rotation, atol=1e-10)
             assert np.abs(data.v[joint].vector).max() < 1e-9
@@ -222,7 +222,7 @@ def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str
     for q, v, a in zip(curves.q, curves.v, curves.a):
         pin.forwardKinematics(rig.model, data, q, v, a)
         for patch in rig.contacts:
-            joint = rig.joint(patch.link)
+            joint = rig.index(patch.link) + 1
             assert np.abs(pin.getVelocity(rig.model, data, joint).vector).max() < 1e-10
             assert np.abs(pin.getAcceleration(rig.model, data, joint).vector).max() < 1e-9
             anchor = next(anchor for anchor in footing.anchors if anchor.patch == patch.name)

@@ -47,7 +47,7 @@ def test_what_joints_bear_is_the_transposed_jacobian_times_the_wrench(make: Call
         expected = np.zeros((FRAMES, rig.nv))
         for frame, q in enumerate(motion.q):
             pin.computeJointJacobians(rig.model, data, q)
-            expected[frame] = pin.getJointJacobian(rig.model, data, rig.joint(link), pin.WORLD).T @ loads[frame]
+            expected[frame] = pin.getJointJacobian(rig.model, data, rig.index(link) + 1, pin.WORLD).T @ loads[frame]
         bearing = np.zeros((FRAMES, rig.nv - ROOT_NV))
         bearing[:, columns] = found
         np.testing.assert_allclose(bearing, expected[:, ROOT_NV:], atol=1e-12)

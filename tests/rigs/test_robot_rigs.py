@@ -91,12 +91,12 @@ def test_two_soles_face_down(rig: Rig) -> None:
     pin.forwardKinematics(rig.model, data, rig.neutral)
     heights = []
     for polygon in rig.contacts:
-        placement = data.oMi[rig.joint(polygon.link)]
+        placement = data.oMi[rig.index(polygon.link) + 1]
         points = polygon.vertices @ placement.rotation.T + placement.translation
         assert sum(np.cross(a, b)[2] for a, b in zip(points, np.roll(points, -1, axis=0))) < 0
         heights.append(points[:, 2])
     assert len(heights) == 2
-    tops = [data.oMi[rig.joint(s.link)].act(s.centre)[2] for s in rig.shapes]
+    tops = [data.oMi[rig.index(s.link) + 1].act(s.centre)[2] for s in rig.shapes]
     assert np.max(heights) <= min(tops)
 
 
@@ -205,8 +205,8 @@ def test_hrp2_is_the_published_robot_as_far_as_published() -> None:
     assert rig.provenance["base_link"] in rig.links
     data = data_of(rig)
     pin.forwardKinematics(rig.model, data, rig.neutral)
-    head = data.oMi[rig.joint("head")].translation[2] + rig.boxes[rig.index("head"), 1, 2]
-    sole = data.oMi[rig.joint("right_foot")].translation[2] + rig.contacts[0].vertices[0, 2]
+    head = data.oMi[rig.index("head") + 1].translation[2] + rig.boxes[rig.index("head"), 1, 2]
+    sole = data.oMi[rig.index("right_foot") + 1].translation[2] + rig.contacts[0].vertices[0, 2]
     assert head - sole == pytest.approx(1.54)
     shares = rig.masses / 58.0
     leg = sum(s for n, s in zip(rig.links, shares) if n in ("right_thigh", "right_shank", "right_ankle", "right_foot"))
@@ -226,7 +226,7 @@ def test_hrp2_half_sitting_is_balanced() -> None:
     com = pin.centerOfMass(rig.model, data, q)
     corners = []
     for polygon in rig.contacts:
-        placement = data.oMi[rig.joint(polygon.link)]
+        placement = data.oMi[rig.index(polygon.link) + 1]
         corners.append(polygon.vertices @ placement.rotation.T + placement.translation)
     points = np.vstack(corners)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-12)
