@@ -36,13 +36,11 @@ class MassGroup:
         trials: names.
         apparent_mass: [kg] as read.
         std: [kg]
-        verified: True if the plates were unloaded at times.
     """
 
     trials: tuple[str, ...]
     apparent_mass: float
     std: float
-    verified: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,8 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
             f"{list_names(trial.name for trial in c)} read {r:.1f} kg" for c, r in zip(clusters, readings)
         )
         warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
-    groups = [MassGroup(tuple(trial.name for trial in own), *_combine(own), True) for own in [verified] if own]
-    groups += [MassGroup(tuple(trial.name for trial in own), *_combine(own), False) for own in clusters]
+    agreeing = [verified] * bool(verified) + clusters
+    groups = [MassGroup(tuple(trial.name for trial in own), *_combine(own)) for own in agreeing]
     return MassEstimate(mass, std, tuple(groups), trials, tuple(warnings))
 
 

@@ -45,7 +45,6 @@ class Calibration:
         marker_errors: [m] RMSE of each marker over the frames used.
         frame_counts: number of frames used, by recording.
         size_ratios: ratio of the body of each recording to the rig (1: the same), by recording.
-        joint_centre_shifts: [m] distance of each joint centre from that of a person of the same stature, by link.
         warnings: messages for the user.
         assumptions: what was recognised or estimated because it was not specified, in plain sentences.
         motion_errors: of motions tracked with it; None in a calibration made by hand.
@@ -59,7 +58,6 @@ class Calibration:
     marker_errors: dict[str, float]
     frame_counts: dict[str, int] = field(default_factory=dict)
     size_ratios: dict[str, float] = field(default_factory=dict)
-    joint_centre_shifts: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     motion_errors: MotionErrors | None = None
@@ -160,14 +158,9 @@ def _build_calibration(
             "observe the tilt of the pelvis and rotations about straight limbs. Such data carry postures, steps and "
             "the motion of the centre of mass; masses and inertias of single links stay near the tables'"
         )
-    defaults = subject.data.rig(subject.height)
-    shifts = {
-        link: float(np.linalg.norm(centre - defaults.joints[defaults.index(link)].position))
-        for link, centre in joints.items()
-    }
     return Calibration(
         rig, tuple(attachments), subject.marker_set.name, subject.height, segment_lengths(rig, joints), errors,
-        dict(subject.frames), sizes, shifts, tuple(warnings), assumptions, subject.motion_errors(rig, attachments),
+        dict(subject.frames), sizes, tuple(warnings), assumptions, subject.motion_errors(rig, attachments),
     )  # fmt: skip
 
 

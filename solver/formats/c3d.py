@@ -23,7 +23,7 @@ from .c3d_plates import plate_wrenches, read_platforms
 from .force_plates import ForcePlate
 from .marker_positions import MarkerSource
 from .text_files import Warn, ignore_warning
-from .trial_names import printable_name
+from .trial_names import number_repeated, printable_name
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 """POINT parameters that list points which are not positions but outputs of the recording software's model."""
@@ -102,7 +102,7 @@ def _find_markers(path: str | Path, content: C3dData, unit_in_metres: float, war
     names = _strip_subject([labels[i] for i in kept])
     if twice := find_repeated(names):
         own, descriptions = names, _read_series(parameters, "DESCRIPTIONS")
-        names = _number_repeated(
+        names = number_repeated(
             _name_by_description(names, [descriptions[i] if descriptions[i:] else "" for i in kept])
         )
         shown = ", ".join(dict.fromkeys(name for label, name in zip(own, names) if label in twice))
@@ -134,18 +134,6 @@ def _name_by_description(names: Sequence[str], descriptions: Sequence[str]) -> l
                 is_plain = all(text.startswith(descriptions[i]) for text in own)
                 result[i] = name if is_plain else descriptions[i]
     return result
-
-
-def _number_repeated(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of which each occurs once: ``RTOE``, ``RTOE_2``, ``RTOE_3`` for three of the same label."""
-    result: list[str] = []
-    for name in names:
-        numbered, number = name, 1
-        while numbered in result or (number > 1 and numbered in names):
-            number += 1
-            numbered = f"{name}_{number}"
-        result.append(numbered)
-    return tuple(result)
 
 
 def _is_segment_axis(label: str, labels: Sequence[str]) -> bool:

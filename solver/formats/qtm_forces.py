@@ -21,6 +21,7 @@ from .axes_and_units import check_up, to_z_up, up_from_forces
 from .force_plates import ForcePlate, check_apart
 from .qtm import CONTENT, parse_header, read_samples
 from .text_files import Warn, ignore_warning, read_lines
+from .trial_names import number_repeated
 from .wrench_checks import (
     LOADED_FRACTION,
     MIN_FORCE,
@@ -103,7 +104,7 @@ def read_qtm_forces(
     values = values * (sign if sign is not None else -1 if downwards else 1)
     resolve_force_up("z", values[:, :, :3].sum(axis=1), path)
     check_apart(path, [plate.geometry for k, plate in enumerate(plates) if np.abs(values[:, k, 2]).max() > MIN_FORCE])
-    result = Wrenches(first.times, _distinct_names(plates), values)
+    result = Wrenches(first.times, number_repeated([plate.name for plate in plates]), values)
     check_centres_of_pressure(result, path)
     return result, up
 
@@ -194,11 +195,3 @@ def _is_local(path: Path, header: Mapping[str, Sequence[str]]) -> bool:
         return False
     problem = f"{text!r} does not say whether the data are in local (force plate) or world (lab) coordinates"
     raise InputError(path, problem, place=DESCRIPTION, remedy="Export the forces with their header")
-
-
-def _distinct_names(plates: Sequence[_Plate]) -> tuple[str, ...]:
-    """Names of plates; their numbers too if two have one name."""
-    names = [plate.name for plate in plates]
-    if len(set(names)) == len(names):
-        return tuple(names)
-    return tuple(f"{name} {number}" for number, name in enumerate(names, 1))

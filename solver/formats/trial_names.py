@@ -1,4 +1,4 @@
-"""Names of trials: those of their files, but distinct, and valid as names of result files."""
+"""Names of trials: distinct, and valid as names of result files; and distinct names of markers and plates."""
 
 from __future__ import annotations
 
@@ -44,6 +44,18 @@ def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
             names[place] = next(choice for choice in choices if choice.casefold() not in taken)
             taken.add(names[place].casefold())
     return names
+
+
+def number_repeated(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of which each occurs once: ``RTOE``, ``RTOE_2``, ``RTOE_3`` for three of the same label."""
+    result: list[str] = []
+    for name in names:
+        numbered, number = name, 1
+        while numbered in result or (number > 1 and numbered in names):
+            number += 1
+            numbered = f"{name}_{number}"
+        result.append(numbered)
+    return tuple(result)
 
 
 def _candidate_names(parts: Sequence[str], stem: str, suffix: str) -> Iterator[str]:

@@ -318,7 +318,7 @@ def _content(rig: Rig) -> Content:
         comparisons=(Comparison("walk", True, 8, fit, fit, fit),),
         signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
-        weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1, True),), (trial,), ()),
+        weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1),), (trial,), ()),
         flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),),
         loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
         warnings=("careful",), notes=("noted",),

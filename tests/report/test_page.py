@@ -101,7 +101,7 @@ def content() -> Content:
         weighing=MassEstimate(
             60.0,
             0.2,
-            (MassGroup(("static1",), 60.0, 0.1, False),),
+            (MassGroup(("static1",), 60.0, 0.1),),
             (TrialMass("static1", 60.0, 0.1, None, 3.0),),
             (),
         ),

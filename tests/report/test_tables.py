@@ -105,7 +105,7 @@ CONTENT = Content(
     weighing=MassEstimate(
         15.5,
         0.25,
-        (MassGroup(("walk",), 91.0, 92.0, True), MassGroup(("squat", "jump"), 93.0, 94.0, False)),
+        (MassGroup(("walk",), 91.0, 92.0), MassGroup(("squat", "jump"), 93.0, 94.0)),
         (weighed("squat", 15.1, 0.21, 3.5, None), weighed("jump", 15.2, 0.22, 4.5, None),
          weighed("walk", 19.1, 0.31, 5.5, UnloadedReading(97.0, 95.0))),
         (),

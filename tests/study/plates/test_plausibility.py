@@ -44,7 +44,7 @@ def test_a_handrail_in_one_trial_refuses_no_other() -> None:
 
 def test_readings_far_from_the_mass_are_reported() -> None:
     """Plates that read 2 % less than the stated mass are silent, 6 % less are warned of; the mass is never replaced."""
-    groups = tuple(MassGroup((name,), mass, 0.1, True) for name, mass in (("near", 62.3), ("far", 59.7)))
+    groups = tuple(MassGroup((name,), mass, 0.1) for name, mass in (("near", 62.3), ("far", 59.7)))
     found = report_readings(MassEstimate(63.5, 0.5, groups, (), ()))
     assert [finding.done.is_silent for finding in found] == [True, False]
     assert "59.7 kg for 63.5 kg" in found[1].text
