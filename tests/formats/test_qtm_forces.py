@@ -128,7 +128,7 @@ def test_all_plates_of_a_trial_are_read_with_its_markers(tmp_path: Path) -> None
     (tmp_path / "other_f_1.tsv").write_text(plate_text())
     recording = next(each for each in find_recordings(tmp_path) if each.name == "stand")
     assert recording.markers is not None
-    assert recording.wrenches.frames == ("BERTEC 3 1", "BERTEC 3 2", "BERTEC 3 3")
+    assert recording.wrenches.frames == ("BERTEC 3", "BERTEC 3_2", "BERTEC 3_3")
     np.testing.assert_allclose(recording.wrenches.total[0], EXPECTED, atol=1e-4)
     np.testing.assert_allclose(recording.wrenches.values[0, 2], np.zeros(6), atol=1e-9)
     named = read_recording([tmp_path / "stand.tsv", *plates[:2]])
