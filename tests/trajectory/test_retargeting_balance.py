@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.base.so3 import exp, to_matrix, to_quaternion
 from solver.feasibility import Checks, check_motion
 from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
@@ -16,8 +15,9 @@ from solver.rigs import hrp2
 from solver.skeleton.rig import GRAVITY, ROOT_NV
 from solver.tracking.retargeting.interpolation import ease_ends, smooth_between, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
-from solver.trajectory.retargeting_balance import _Balancer, balance_motion
+from solver.tracking.retargeting.pose_solver import SolvedPoses
+from solver.tracking.retargeting.retarget import RetargetedMotion, motion_from_poses, retarget_motion
+from solver.trajectory.retargeting_balance import balance_motion
 from solver.values.motion import Motion
 from tests.tracking.test_retargeting import person, squat
 
@@ -101,22 +101,6 @@ def test_a_weak_body_is_slowed_down() -> None:
     assert lasts[2] == pytest.approx(1.0)
 
 
-def test_targets_turn_with_the_performer() -> None:
-    """A performer who faces another way has the same targets, turned."""
-    turn, targets = exp(np.array([0.0, 0.0, 0.7])), []
-    for yaw in (np.eye(3), turn):
-        motion = squat(person())
-        q = np.array(motion.q)
-        q[:, :3] = q[:, :3] @ yaw.T
-        q[:, 3:7] = to_quaternion(yaw @ to_matrix(q[:, 3:7]))
-        source = Performer.from_motion(person(), Motion(motion.times, q, motion.v, motion.a))
-        given = retarget_motion(source, hrp2(), None, RetargetOptions(slower=4.0))
-        targets.append(_Balancer(given, CHECKS, from_rest=False).targets)
-    one, other = targets
-    np.testing.assert_allclose(other.rotations, turn @ one.rotations, atol=1e-4)
-    np.testing.assert_allclose(other.foot_positions, one.foot_positions @ turn.T, atol=1e-4)
-
-
 def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
     """A constant stays; a peak is kept over the time around it, at any sampling, and nothing exceeds it or is far."""
     for rate in (100.0, 250.0):
@@ -151,3 +135,13 @@ def test_time_is_eased_at_both_ends_only() -> None:
     assert pace.min() >= 0.0
     assert pace[1500:4500] == pytest.approx(1.0)
     assert np.abs(np.diff(pace)).max() < 3e-3
+
+
+def test_a_motion_has_its_acceleration_up_to_its_ends() -> None:
+    """Of a body that falls every frame accelerates by gravity, the first and the last one too."""
+    rig, times = person(), np.arange(8) / 120.0
+    y = np.zeros((8, rig.nv))
+    y[:, 2] = 2.0 + times - 0.5 * GRAVITY * times**2
+    motion = motion_from_poses(rig, times, SolvedPoses(np.tile(np.eye(3), (8, 1, 1)), y))
+    np.testing.assert_allclose(motion.a[:, 2], -GRAVITY, atol=1e-6)
+    np.testing.assert_allclose(motion.v[:, 2], 1.0 - GRAVITY * times, atol=1e-9)

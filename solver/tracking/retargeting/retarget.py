@@ -158,8 +158,18 @@ class RetargetedMotion:
 
 def motion_from_poses(rig: Rig, times: np.ndarray, poses: SolvedPoses) -> Motion:
     """The motion through poses at times (N,) [s]."""
-    q = to_configurations(rig, continuous_signs(to_quaternion(poses.root_rotations)), poses.y)
-    v = manifold_velocities(rig, times, q)
+    return motion_from_configurations(
+        rig, times, to_configurations(rig, continuous_signs(to_quaternion(poses.root_rotations)), poses.y)
+    )
+
+
+def motion_from_configurations(rig: Rig, times: np.ndarray, q: np.ndarray) -> Motion:
+    """The motion through configurations (N, nq) at times (N,) [s]; velocities go on linearly at both ends.
+
+    One-sided differences would halve the first and the last acceleration.
+    """
+    v = np.array(manifold_velocities(rig, times, q))
+    v[[0, -1]] = 2.0 * v[[0, -1]] - v[[1, -2]]
     return Motion(times, q, v, np.gradient(v, times, axis=0))
 
 
