@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from solver.dynamics import Workspace
 from solver.rigs import hoap3, human
 from solver.rigs.contact_patches import BODY_PARTS, PatchSpecification, with_patches
 from solver.rigs.overrides import with_soles
-from solver.scene.rig import read_rig, write_rig
+from solver.scene.rig import read_rig
 
 
 def test_a_persons_patches_face_the_floor_they_are_for() -> None:
@@ -129,13 +128,3 @@ def test_patches_are_stated_on_the_command_line_and_kept_in_the_rigs_file(
         assert main(["rig", *person, "--patches", wrong]) != 0
         said = capsys.readouterr().err
         assert "--patches takes LINK=X,Y,Z,RADIUS" in said or "needs a finite centre and a positive radius" in said
-
-
-def test_a_rig_file_without_the_kind_of_a_patch_has_soles(tmp_path: Path) -> None:
-    """Files written before patches could be anything else keep their meaning."""
-    path = write_rig(tmp_path / "rig.json", hoap3())
-    text = path.read_text()
-    assert '"sole": true' in text
-    path.write_text(re.sub(r',\s*"sole": true', "", text))
-    assert '"sole"' not in path.read_text()
-    assert read_rig(path) == hoap3()

@@ -11,7 +11,6 @@ import pytest
 
 from solver.base.errors import InputError
 from solver.rigs.mesh_files import read_mesh
-from solver.rigs.triangles import triangulate_fans
 from tests.pinocchio import pin
 from tests.rigs.mesh_bytes import collada_text, obj_text, stl_bytes, stl_text
 
@@ -54,18 +53,6 @@ def test_every_format_gives_the_same_box(name: str, tmp_path: Path) -> None:
     assert volume(vertices, triangles) == pytest.approx(VOLUME, rel=1e-12)
     theirs = np.array(pin.coal.MeshLoader().load(str(path), np.ones(3)).vertices())
     np.testing.assert_allclose(np.unique(theirs, axis=0), np.unique(vertices, axis=0), atol=1e-7)
-
-
-def test_a_fan_of_a_convex_polygon_has_its_area() -> None:
-    """A regular polygon of n corners becomes n - 2 triangles of its area n/2 sin(2 pi / n)."""
-    for count in (3, 4, 7, 50):
-        angles = 2.0 * np.pi * np.arange(count) / count
-        points = np.column_stack([np.cos(angles), np.sin(angles)])
-        a, b, c = (points[k] for k in triangulate_fans(np.array([count]), np.arange(count)).T)
-        areas = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
-        assert len(areas) == count - 2
-        assert areas.min() > 0.0
-        assert areas.sum() == pytest.approx(count / 2.0 * np.sin(2.0 * np.pi / count))
 
 
 def test_indices_of_obj_may_count_backwards(tmp_path: Path) -> None:

@@ -167,12 +167,6 @@ def test_without_mujoco_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: 
         from_mjcf(path)
 
 
-def test_the_command_line_reads_mjcf(odd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a URDF is accepted."""
-    assert main(["rig", str(odd)]) == 0
-    assert "18.10 kg" in capsys.readouterr().out
-
-
 def test_a_drive_that_holds_places_has_its_joints_range(odd: Path) -> None:
     """Without a range a joint has that of the places its drive may be reported, over the gear; a stated one stays."""
     text = odd.read_text()

@@ -18,7 +18,7 @@ from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
 from solver.skeleton.rig import Rig
 from solver.values.inertials import GRAVITY_VECTOR
-from solver.values.joints import KINDS, NEUTRAL, Joint, Limits
+from solver.values.joints import Joint, Limits
 from solver.values.shape import ContactPolygon
 from tests.pinocchio import data_of, pin
 from tests.pinocchio_models import inertials_of, joints_of
@@ -327,19 +327,6 @@ def test_what_is_no_rig_is_refused(tmp_path: Path) -> None:
         read_rig(path)
 
 
-def test_every_kind_of_joint_is_built() -> None:
-    """Each kind's numbers in q and v are those of the joint that Pinocchio gets."""
-    for kind, (nq, nv, count) in KINDS.items():
-        root = Joint("root", "free", -1, np.zeros(3), np.eye(3), np.zeros((0, 3)))
-        joint = Joint("joint", kind, 0, np.ones(3), np.eye(3), np.array([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]])[:count])
-        first = mixed_rig()
-        links = first.links[:2]
-        prior = replace(first.prior, links=links, values=first.prior.values[:2])
-        rig = Rig(kind, links, (root, joint), prior, Limits.none(nv), np.zeros((2, 2, 3)), np.zeros((2, 3)))
-        assert (rig.joints[1].nq, rig.joints[1].nv) == (nq, nv) == (rig.nq - 7, rig.nv - 6)
-        np.testing.assert_array_equal(rig.neutral, rig.neutral)
-
-
 def test_the_suffix_says_the_format(tmp_path: Path) -> None:
     """A .urdf is URDF with the rig's masses, .json and .npz hold the rig by value, any other suffix is refused."""
     rig = hoap3()
@@ -354,9 +341,3 @@ def test_the_suffix_says_the_format(tmp_path: Path) -> None:
         assert not (tmp_path / name).exists()
     with pytest.raises(InputError, match="from_urdf"):
         read_rig(tmp_path / "rig.urdf")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_neutral_position_takes_fractions(kind: str) -> None:
-    """The neutral entries of q are floats for every joint kind, so that a copy can be changed by less than one."""
-    assert all(isinstance(entry, float) for entry in NEUTRAL.get(kind, ()))

@@ -15,7 +15,6 @@ from solver.base.errors import InputError, InvalidValue
 from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
 from solver.dance.workflows.loading import load_authored_dance, load_authored_with_notes, load_dance
-from solver.dance.workflows.perform import perform
 from solver.dance.workflows.repair import repair
 from solver.feasibility import check_motion
 from solver.options.checks import DANCE_CHECKS
@@ -127,15 +126,6 @@ def test_failures_of_a_recording_are_attributed(rig: Rig, motion: Motion) -> Non
     assert "Attribution: planted feet: 100 % tracking error (a planted sole is up to" in verdict.report
     assert any(note.startswith("Attribution") for note in verdict.summary().notes)
     assert verdict.summary().strips
-
-
-def test_a_motion_equals_itself(recording: MotionRecord, tmp_path: Path) -> None:
-    """Plan and performance from the same file have equal numbers."""
-    path = MOTION.write(tmp_path / "swings.motion.npz", recording)
-    found = perform(path, path).performance
-    assert found.rmse.max() < 1e-9
-    assert (found.alignment.lag, found.alignment.stretch, found.coverage) == (0.0, 1.0, 1.0)
-    assert np.array_equal(found.planned_excitation.conditions, found.reached_excitation.conditions, equal_nan=True)
 
 
 def test_a_motion_with_contacts_can_be_repaired(rig: Rig, tmp_path: Path) -> None:

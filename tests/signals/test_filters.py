@@ -37,25 +37,12 @@ def test_the_amplitude_at_a_frequency_is_butterworths_squared(order: int, correc
             assert np.abs(passed).max() == pytest.approx(np.sqrt(0.5) if corrected else 0.5, abs=0.01)
 
 
-def test_filtering_commutes_with_time_reversal() -> None:
-    """The result of a zero-phase filter on reversed time is the reversed result."""
-    noise = np.random.default_rng(0).standard_normal((400, 3)).cumsum(axis=0)
-    assert np.allclose(low_pass(noise[::-1], 100.0, HUMAN)[::-1], low_pass(noise, 100.0, HUMAN), atol=1e-6)
-
-
 def test_filtering_is_linear_and_acts_on_each_column_alone() -> None:
     """F(a x + b y) = a F(x) + b F(y), for any trailing shape."""
     x, y = np.random.default_rng(1).standard_normal((2, 250, 2, 6))
     together = low_pass(2.0 * x - 3.0 * y, 100.0, HUMAN)
     assert np.allclose(together, 2.0 * low_pass(x, 100.0, HUMAN) - 3.0 * low_pass(y, 100.0, HUMAN), atol=1e-10)
     assert np.allclose(together[:, 1, 4], low_pass((2.0 * x - 3.0 * y)[:, 1, 4], 100.0, HUMAN), atol=1e-12)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
-def test_short_trials_are_filtered_too(count: int) -> None:
-    """Trials shorter than the settling time give finite values, in the range of a straight line for one."""
-    line = np.linspace(1.0, 2.0, count)
-    assert np.allclose(low_pass(line, 100.0, HUMAN), line, atol=1e-6)
 
 
 def test_a_cutoff_above_nyquist_is_refused() -> None:
