@@ -15,7 +15,6 @@ from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
-from solver.identification.base_parameters import base_parameters
 from solver.options.dances import DanceOptions
 from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import Footing
@@ -59,13 +58,12 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, 
         shortest: [s] least duration of a way.
     """
     parent, footwork = _prepare(rig, replace(options, min_duration=shortest))
-    structure = base_parameters(rig)
     parts: list[DanceSegment] = []
     each, where = seconds / len(CONFIGURATION_ORDER), "both"
     for number, name in enumerate(CONFIGURATION_ORDER):
         ground = footwork.stance_postures(name)
         draw = DrawOptions(max(int(each / 2.0), 4), seed + number)
-        pool = draw_posture_pool(parent.legged, parent.coarse_checker, ground.footing, ground.home, structure, draw)
+        pool = draw_posture_pool(parent.legged, parent.coarse_checker, ground.footing, ground.home, draw)
         parts += _steps(footwork, footwork.find_path(where, name))
         here, where, lasted = ground.entry, name, 0.0
         for there in pool.y:

@@ -32,8 +32,6 @@ MIN_COM_RATIO = 0.2
 """Smallest ratio that is taken from the last step (its inverse is the largest), for rigs with heavy legs."""
 BALANCE_TOLERANCE = 1e-10
 """[m] Distance of the centre of mass from its goal at which a static posture is balanced."""
-COARSE_BALANCE_TOLERANCE = 1e-5
-"""[m] The same for postures that are only a first guess or only evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +166,10 @@ class LeggedRig:
         com = self.compute_com(curves)[:, :2]
         return com[0], com[1]
 
-    def balance(
-        self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str], tolerance: float = BALANCE_TOLERANCE
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def balance(self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.
 
-        ``within`` [m] of them, along the axes that the root is free to move along. Newton with the root's share of the
+        Along the axes that the root is free to move along. Newton with the root's share of the
         motion as slope, improved by the last step (a secant per axis).
         """
         y = np.array(y, float)
@@ -185,7 +181,7 @@ class LeggedRig:
             solved_y, curves, found = self.solve_static(y[active], solved)
             y[active] = np.where(found[:, None], solved_y, y[active])
             error = (goals[active] - self.compute_com(curves)[:, :2]) * self.root_free[:2]
-            done = found & (np.abs(error).max(axis=1) < tolerance)
+            done = found & (np.abs(error).max(axis=1) < BALANCE_TOLERANCE)
             good[active[done]] = True
             going = found & ~done
             active, error = active[going], error[going]

@@ -124,11 +124,10 @@ def _assign_exciting_postures(
     home, good = legged.balance(places[:1], polygon.centre[None], solved)
     if not good[0]:
         raise InvalidValue("the legs do not reach from there")
-    structure = base_parameters(rig)
     wanted = max(options.pool, 2 * len(postures))
-    pool = draw_posture_pool(legged, checker, footing, home[0], structure, DrawOptions(wanted, options.seed))
+    pool = draw_posture_pool(legged, checker, footing, home[0], DrawOptions(wanted, options.seed))
     count = min(len(postures), len(pool.y))
-    chosen = choose_postures([pool], [count], structure, link_weights(rig), options.seed)[0][0]
+    chosen = choose_postures(legged, [pool], [count], base_parameters(rig), link_weights(rig), options.seed)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     result = {}
     for row, column in zip(*linear_sum_assignment(far)):

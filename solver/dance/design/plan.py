@@ -17,7 +17,6 @@ from ...base.errors import InvalidValue
 from ...base.parallel import background_map
 from ...base.progress import Progress
 from ...base.threads import one_blas_thread
-from ...feasibility.messages import describe_unreachable
 from ...identification.base_parameters import BaseParameters, base_parameters
 from ...options.dances import DanceOptions
 from ...scene.labels import display_name, join_names
@@ -30,7 +29,6 @@ from .footsteps import StancePostures, StepPlanner
 from .mirror import MIRRORED_SIDE, Mirror
 from .named_poses import PoseVariations
 from .postures import DrawOptions, PosturePool, draw_posture_pool
-from .reachability import find_open_paths
 from .transitions import TransitionPlanner
 
 CONFIGURATION_ORDER = ("both", "left", "right_forward", "right")
@@ -76,7 +74,7 @@ class PostureCandidates:
     """Postures of a foot configuration from which those of the dance are chosen.
 
     Attributes:
-        pool: feasible postures with a feasible path from home.
+        pool: feasible postures.
         notes: what is missing, a sentence each.
         missing: of these notes, that fewer postures than requested are feasible.
     """
@@ -169,8 +167,6 @@ def plan_stances(task: DesignTask, progress: Progress) -> StancePlan:
     notes = (*task.notes, *left_out, *(note for own in candidates.values() for note in own.notes))
     if not candidates:
         raise next(iter(problems.values()))
-    if not any(len(own.pool.y) for own in candidates.values()):
-        raise InvalidValue(describe_unreachable(task.rig.name, tuple(candidates), notes))
     missing = (*left_out, *(note for own in candidates.values() for note in own.missing))
     progress(0.1, "postures")
     return StancePlan(
@@ -215,14 +211,11 @@ def find_candidates(rig: Rig, options: DanceOptions, stance: StancePostures, see
         requested = options.postures[configuration]
         variations = PoseVariations(legged, options.poses, footing, stance.home) if options.poses else None
         draw = DrawOptions(max(options.pool, 4 * requested), seed, variations)
-        pool = draw_posture_pool(legged, checker, footing, stance.home, base_parameters(rig), draw)
-        pool = pool.select(find_open_paths(legged, checker, footing, stance.home, pool.y))
+        pool = draw_posture_pool(legged, checker, footing, stance.home, draw)
         too_few = (f"{configuration}: {len(pool.y)} feasible postures found, {requested} requested",)
         missing = too_few * (len(pool.y) < requested)
         without = [pose.name for n, pose in enumerate(options.poses) if not (pool.pose_indices == n).any()]
-        notes = [
-            f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in without
-        ]
+        notes = [f"{configuration}: no variation of {name!r} keeps all limits" for name in without]
         return PostureCandidates(pool, (*missing, *notes), missing)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...base.errors import InvalidValue
-from ...dynamics.coordinates import Curves, coordinate_lengths, coordinate_names
+from ...dynamics.coordinates import coordinate_lengths, coordinate_names
 from ...feasibility.check_results import Checks
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_regressor
@@ -20,7 +20,7 @@ from ...identification.excitation.gram_matrices import GramMatrices
 from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
-from ...values.motion import Motion
+from ...trajectory.transition_problem import to_motion
 from .named_poses import PoseVariations
 
 MAX_TILT = 0.35
@@ -51,25 +51,12 @@ class PosturePool:
     Attributes:
         footing: of the stance.
         y: (P, D) flat coordinates.
-        curves: P frames at rest.
-        rows: (P, 6, B) of W_b.
-        draw_count: number of postures that were tried.
         pose_indices: (P,) index of the named pose of each; all zero without named poses.
     """
 
     footing: Footing
     y: np.ndarray
-    curves: Curves
-    rows: np.ndarray
-    draw_count: int
     pose_indices: np.ndarray
-
-    def select(self, kept: np.ndarray) -> PosturePool:
-        """The pool of some of them, by their indices or a mask."""
-        curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
-        return PosturePool(
-            self.footing, self.y[kept], curves, self.rows[kept], self.draw_count, self.pose_indices[kept]
-        )
 
     def draw_first_choice(self, number: int, generator: np.random.Generator) -> np.ndarray:
         """Indices (number,) of randomly drawn postures; of each named pose in turn."""
@@ -101,7 +88,6 @@ def draw_posture_pool(
     checker: SegmentChecker,
     footing: Footing,
     home: np.ndarray,
-    structure: BaseParameters,
     draw: DrawOptions,
 ) -> PosturePool:
     """Draw feasible postures in a stance about its home (D,).
@@ -146,10 +132,7 @@ def draw_posture_pool(
             f"rig {legged.rig.name!r}: none of {drawn} {what} in configuration {footing.configuration!r} keeps all "
             f"limits: {reasons}"
         )
-    y, of = (np.concatenate(parts) for parts in zip(*kept))
-    _, curves, _ = legged.solve_static(y, footing.solved)
-    rows = base_regressor(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
-    return PosturePool(footing, y, curves, rows, drawn, of)
+    return PosturePool(footing, *(np.concatenate(parts) for parts in zip(*kept)))
 
 
 def _lacks_pose(draw: DrawOptions, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) -> bool:
@@ -267,6 +250,7 @@ def _draw_com_goals(footing: Footing, generator: np.random.Generator, count: int
 
 
 def choose_postures(
+    legged: LeggedRig,
     pools: list[PosturePool],
     numbers: list[int],
     structure: BaseParameters,
@@ -278,6 +262,7 @@ def choose_postures(
     A variation of a named pose is exchanged for variations of the same pose only, so that each pose is danced.
 
     Args:
+        legged: rig of the postures.
         pools: one per group.
         numbers: postures to choose in each.
         structure: base parameters.
@@ -285,7 +270,10 @@ def choose_postures(
         seed: of the random first choice; on HOAP-3 and a person, four of them ended in the same postures.
     """
     objective = GramMatrices(structure, weights, "static")
-    matrices = [objective.row_matrices(pool.rows) for pool in pools]
+    matrices = []
+    for pool in pools:
+        motion = to_motion(legged.solve_static(pool.y, pool.footing.solved)[1])
+        matrices.append(objective.row_matrices(base_regressor(legged.rig, motion, structure)))
     generator = np.random.default_rng(seed)
     chosen = [pool.draw_first_choice(number, generator) for pool, number in zip(pools, numbers)]
     total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)

@@ -48,7 +48,9 @@ class PublishedDesign:
         pools, here = list(plan.pools.values()), "both"
         postures: list[int] = []
         counts = [min(options.postures[name], len(pool.y)) for name, pool in plan.pools.items()]
-        chosen, criterion = choose_postures(pools, counts, task.structure, self._weights, options.seed)
+        chosen, criterion = choose_postures(
+            task.planner.legged, pools, counts, task.structure, self._weights, options.seed
+        )
         for (name, stance), pool, indices in zip(plan.stances.items(), pools, chosen):
             self._segments += steps.plan_steps(here, name)
             here, place = name, stance.entry

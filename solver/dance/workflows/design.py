@@ -11,7 +11,7 @@ import numpy as np
 from ...base.errors import InvalidValue, checked
 from ...base.progress import PartialProgress, Progress, silent
 from ...base.threads import one_blas_thread
-from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
+from ...feasibility.messages import describe_contradictions, describe_unreachable, suggest_allowed_pairs
 from ...options.dances import DanceOptions, human_options
 from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
@@ -139,6 +139,8 @@ def design_dance(rig: Rig, options: DanceOptions | None = None, progress: Progre
             plan = plan_stances(task, progress)
             design = PhraseDesign if task.options.objective == "sigma" else PublishedDesign
             dance = design(task, plan).run(progress)
+            if not dance.postures:
+                raise InvalidValue(describe_unreachable(rig.name, tuple(plan.pools), dance.notes))
         except InvalidValue as error:
             advice = f"{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
             raise InvalidValue(f"{error}{advice}") from error

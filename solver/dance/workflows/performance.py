@@ -45,21 +45,6 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class MotionExcitation:
-    """Excitation of one motion.
-
-    Attributes:
-        conditions: (L,) condition number of each link's sub-regressor.
-        total: of the whole regressor.
-        deviations: (B,) standard deviation of each base parameter over its size.
-    """
-
-    conditions: np.ndarray
-    total: float
-    deviations: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
 class Performance:
     """Comparison of a recording with its dance.
 
@@ -83,8 +68,8 @@ class Performance:
     correlation: np.ndarray
     gain: np.ndarray
     links: tuple[str, ...]
-    planned_excitation: MotionExcitation
-    reached_excitation: MotionExcitation
+    planned_excitation: Excitation
+    reached_excitation: Excitation
 
 
 def align_in_time(
@@ -178,18 +163,8 @@ def compare_performance(
         correlation,
         gain,
         rig.links,
-        evaluate_excitation(rig, planned, structure),
-        evaluate_excitation(rig, part, structure),
+        *(Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion) for motion in (planned, part)),
     )
-
-
-def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters) -> MotionExcitation:
-    """Condition numbers and predicted deviations of a motion."""
-    plain = Excitation.before_motion(structure).with_motion(rig, motion)
-    deviations = (
-        Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion).relative_deviations(rig.prior)
-    )
-    return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations)
 
 
 def _resample(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:

@@ -114,12 +114,12 @@ def moves_by_size(moved: MoveSizes) -> tuple[tuple[str, float, float], ...]:
 def excitation_by_link(rig: Rig, motion: Motion) -> tuple[dict[str, float], dict[str, float]]:
     """Condition number by link of a motion sampled at `RATE`, and the median predicted relative standard deviation."""
     from ...identification.base_parameters import base_parameters
-    from .performance import evaluate_excitation
+    from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 
     structure = base_parameters(rig)
-    found = evaluate_excitation(rig, motion, structure)
-    deviations = found.deviations * np.sqrt(motion.rate / PLATE_RATE)
-    return conditions_by_link(rig, found.conditions), deviations_by_link(rig, structure, deviations)
+    found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion)
+    deviations = found.relative_deviations(rig.prior) * np.sqrt(motion.rate / PLATE_RATE)
+    return conditions_by_link(rig, found.link_conditions()), deviations_by_link(rig, structure, deviations)
 
 
 def conditions_by_link(rig: Rig, conditions: np.ndarray) -> dict[str, float]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...base.arrays import frozen
-from ...base.errors import InvalidValue, UnknownLink, checked
+from ...base.errors import InvalidValue, checked
 from ...dynamics import regressor_pieces
 from ...dynamics.regressor_derivatives import regressor_derivatives
 from ...skeleton.rig import Rig
@@ -84,14 +84,6 @@ class Excitation:
     def link_conditions(self, part: str = "all") -> np.ndarray:
         """cond(W_bi) per link (L,): NaN for a link without such parameters, infinite if one is not excited."""
         return np.array([condition(self.columns(link, part)) for link in self.structure.links])
-
-    def criterion(self, masses: np.ndarray, part: str = "all", links: Iterable[str] | None = None) -> float:
-        """J_exc = sum M_i cond(W_bi), bonnet2016 (12), over all links or those named; ``masses`` (L,) may be weights.
-
-        Raises:
-            UnknownLink: no such link.
-        """
-        return weighted_condition_sum(self.structure, self.link_conditions(part), masses, links)
 
     @property
     def total_condition(self) -> float:
@@ -174,20 +166,6 @@ def condition(matrix: np.ndarray) -> float:
         return np.inf
     values = np.linalg.svd(matrix, compute_uv=False)
     return float(values[0] / values[-1]) if values[-1] > RANK_TOLERANCE * values[0] else np.inf
-
-
-def weighted_condition_sum(
-    structure: BaseParameters, conditions: np.ndarray, masses: np.ndarray, links: Iterable[str] | None = None
-) -> float:
-    """sum M_i cond_i over the links that have such parameters."""
-    names = structure.links if links is None else tuple(links)
-    unknown = [name for name in names if name not in structure.links]
-    if unknown:
-        raise UnknownLink(unknown[0], structure.links)
-    chosen = np.array([structure.links.index(name) for name in names], dtype=int)
-    values = np.asarray(conditions)[chosen]
-    known = ~np.isnan(values)
-    return float(np.asarray(masses, float)[chosen][known] @ values[known])
 
 
 def link_weights(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndarray:

@@ -16,15 +16,12 @@ from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import repair_dance
 from solver.dance.design.dance import Dance
 from solver.dance.design.named_poses import NamedPose
-from solver.dance.design.objective import sigma_objective
-from solver.dance.design.plan import build_transition_planner
-from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
+from solver.dance.design.postures import PosturePool, draw_posture_pool
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate, link_motions
 from solver.dynamics.coordinates import joint_slices
 from solver.dynamics.legs import build_legs
 from solver.feasibility import check_motion
-from solver.identification.base_parameters import base_parameters
 from solver.options.checks import CheckOptions
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rigs import from_urdf
@@ -191,36 +188,6 @@ def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str
     step[3:5], step[-2] = (0.1, 0.15), -0.6
     options = replace(_options(both=1), poses=(NamedPose("bow", integrate(rig, q, step)),))
     assert design_dance(rig, options).complete
-
-
-@pytest.mark.parametrize("odd", [pytest.param(NO_YAW, marks=pytest.mark.slow), NO_ROLL])
-def test_dances_with_five_joints_beat_random_postures(tmp_path: Path, odd: dict[str, Any]) -> None:
-    """A designed dance gives smaller deviations than longer straight paths between random postures."""
-    rig, options = from_urdf(Biped(**odd).write(tmp_path)), _options(both=3)
-    designed, planner, objective = (
-        design_dance(rig, options),
-        build_transition_planner(rig, options),
-        sigma_objective(rig, base_parameters(rig), options),
-    )
-    footing = planner.legged.get_footing("both")
-    home = here = planner.legged.home_posture(footing)
-    random, lasted, information = (
-        objective.prior_matrices,
-        0.0,
-        objective.motion_matrices(rig, designed.sample(rig, 50.0))[0],
-    )
-    for there in draw_posture_pool(
-        planner.legged, planner.coarse_checker, footing, home, base_parameters(rig), DrawOptions(60, 3)
-    ).y:
-        way, _ = planner.plan_straight("random", here, there, footing)
-        if way is not None:
-            random, lasted, here = random + planner.added_information(way, objective), lasted + way.duration, there
-        if lasted > designed.duration:
-            break
-    assert lasted > designed.duration
-    assert float(np.squeeze(objective.value(objective.prior_matrices + information))) < 0.9 * float(
-        np.squeeze(objective.value(random))
-    )
 
 
 def test_legs_of_four_joints_are_refused_and_can_be_checked(tmp_path: Path) -> None:

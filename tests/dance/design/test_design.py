@@ -17,7 +17,7 @@ from solver.dance.design.transitions import TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import Excitation
+from solver.identification.excitation.excitation import Excitation, base_regressor
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.options.dances import DanceOptions, paper_options
@@ -26,6 +26,7 @@ from solver.skeleton.rig import ROOT_NV
 from solver.storage.npz_archive import read_archive
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
+from solver.trajectory.transition_problem import to_motion
 from solver.values.motion import Motion
 
 RIG = hoap3("middle", torque="peak")
@@ -156,25 +157,23 @@ def test_chosen_postures_beat_random_ones() -> None:
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
     footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 1.0)
-    pool = draw_posture_pool(legged, checker, footing, legged.home_posture(footing), structure, DrawOptions(60, 0))
-    chosen, value = choose_postures([pool], [10], structure, RIG.masses, 0)
+    pool = draw_posture_pool(legged, checker, footing, legged.home_posture(footing), DrawOptions(60, 0))
+    chosen, value = choose_postures(legged, [pool], [10], structure, RIG.masses, 0)
     assert len(set(chosen[0].tolist())) == 10
-    rows = pool.rows.reshape(len(pool.y), -1, len(structure))
+    rows = base_regressor(RIG, to_motion(legged.solve_static(pool.y, footing.solved)[1]), structure)
     for seed in range(5):
         some = np.random.default_rng(seed).permutation(len(pool.y))[:10]
         found = Excitation.before_motion(structure).with_rows(rows[some])
-        assert found.criterion(RIG.masses, "static") > value
+        assert np.nansum(RIG.masses * found.link_conditions("static")) > value
 
 
 def test_too_little_slack_is_named() -> None:
     """Postures that pass every check by less than the search's slack are refused, with the checks concerned."""
-    legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
+    legged = LeggedRig(RIG, shrink=0.4)
     footing = legged.get_footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 50.0)
     with pytest.raises(InvalidValue, match="fails in every one"):
-        draw_posture_pool(
-            legged, checker, footing, legged.home_posture(footing), structure, DrawOptions(5, 0, max_draws=400)
-        )
+        draw_posture_pool(legged, checker, footing, legged.home_posture(footing), DrawOptions(5, 0, max_draws=400))
 
 
 def test_rebalancing_brings_the_zmp_to_its_goals() -> None:

@@ -73,9 +73,11 @@ def test_variations_lie_between_home_and_the_pose(strong_robot: Rig, poses: tupl
 def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, pool: PosturePool) -> None:
     """Of four postures each of two poses gives two, however little one of them excites."""
     assert set(pool.pose_indices) == {0, 1}
-    (chosen,), _ = choose_postures([pool], [4], base_parameters(strong_robot), link_weights(strong_robot, {}), 0)
+    known = base_parameters(strong_robot), link_weights(strong_robot, {}), 0
+    legged = build_transition_planner(strong_robot, SMALL).legged
+    (chosen,), _ = choose_postures(legged, [pool], [4], *known)
     assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]
-    (three,), _ = choose_postures([pool], [3], base_parameters(strong_robot), link_weights(strong_robot, {}), 0)
+    (three,), _ = choose_postures(legged, [pool], [3], *known)
     assert set(pool.pose_indices[three]) == {0, 1}
 
 
@@ -145,9 +147,7 @@ def test_infeasible_poses_are_named(strong_robot: Rig) -> None:
     motifs = PoseVariations(planner.legged, options.poses, ground.footing, ground.home)
     few = DrawOptions(5, 0, motifs, max_draws=400)
     with pytest.raises(InvalidValue, match="variations of hug in configuration 'both' keeps all limits"):
-        draw_posture_pool(
-            planner.legged, planner.coarse_checker, ground.footing, ground.home, base_parameters(strong_robot), few
-        )
+        draw_posture_pool(planner.legged, planner.coarse_checker, ground.footing, ground.home, few)
     both = replace(options, poses=(NamedPose("bow", rotate_joints(strong_robot, q, BOW)), *options.poses))
     found = find_candidates(strong_robot, both, ground, 1)
     assert set(found.pool.pose_indices) == {0}

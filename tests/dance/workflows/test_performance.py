@@ -61,10 +61,9 @@ def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: AuthoredDanc
     assert result.rmse.max() < 1e-3
     assert result.correlation[~np.isnan(result.correlation)] == pytest.approx(1.0, abs=1e-4)
     assert result.coverage > 0.99
-    determined = np.isfinite(result.planned_excitation.deviations)
-    assert np.allclose(
-        result.reached_excitation.deviations[determined], result.planned_excitation.deviations[determined], rtol=0.05
-    )
+    planned, reached = (own.deviations() for own in (result.planned_excitation, result.reached_excitation))
+    known = np.isfinite(planned)
+    assert np.allclose(reached[known], planned[known], rtol=0.05)
 
 
 def test_half_the_amplitude_gives_half_the_gain(person: Rig, dance: AuthoredDance) -> None:
@@ -78,9 +77,10 @@ def test_half_the_amplitude_gives_half_the_gain(person: Rig, dance: AuthoredDanc
     moving = ~np.isnan(result.gain)
     assert result.gain[moving] == pytest.approx(0.5, abs=1e-3)
     assert result.correlation[moving] == pytest.approx(1.0, abs=1e-3)
-    both = np.isfinite(result.planned_excitation.deviations) & np.isfinite(result.reached_excitation.deviations)
+    planned, reached = (own.deviations() for own in (result.planned_excitation, result.reached_excitation))
+    both = np.isfinite(planned) & np.isfinite(reached)
     assert both.sum() > 50
-    assert np.median(result.reached_excitation.deviations[both] / result.planned_excitation.deviations[both]) > 1.2
+    assert np.median(reached[both] / planned[both]) > 1.2
 
 
 def test_a_plan_without_motion_is_refused(person: Rig, dance: AuthoredDance) -> None:
