@@ -21,8 +21,8 @@ from solver.signals import light_preset, resample
 from solver.signals.trial import Trial
 
 from .figure import Figure, at_least, at_most, left_out
-from .people import draw_person, record_plates
-from .validation import UNSEEN, Case, record
+from .people import UNSEEN, draw_person, record_plates
+from .validation import Case, record
 
 PEOPLE = 5
 SECONDS = 16.0

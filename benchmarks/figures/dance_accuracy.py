@@ -6,9 +6,8 @@ same limits of speed, balance and distance, its steps as quick, no posture held.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,8 +28,8 @@ RATE, PLATE_RATE = 50.0, 500.0
 """[1/s] of the frames that are counted; of the plate's samples."""
 PLATE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N, N m] of a sample of a good plate."""
-EACH, SECONDS, QUICK_SECONDS = 3, 60.0, 24.0
-"""Postures in each foot configuration; [s] of random motion, and where one posture each has to do."""
+EACH, SECONDS = 3, 60.0
+"""Postures in each foot configuration; [s] of random motion."""
 LOST = ("step", "hold")
 """Kinds of segments in which a dance changes its foot configuration or holds."""
 
@@ -49,47 +48,33 @@ class Case:
     name: str
     rig: Callable[[], Rig]
     options: Callable[..., DanceOptions]
-    bounds: tuple[Bound | None, Bound | None]
+    bounds: tuple[Bound, Bound]
 
 
-PERSON = Case("person", lambda: human(1.75, 65.0, "female"), human_options, (at_least(2.0), at_least(4.0)))
 CASES = (
-    PERSON,
+    Case("person", lambda: human(1.75, 65.0, "female"), human_options, (at_least(2.0), at_least(4.0))),
     Case("HOAP-3", lambda: hoap3("middle", torque="peak"), DanceOptions, (at_least(4.0), at_least(8.0))),
     Case("HRP-2 stand-in", hrp2, lambda **c: DanceOptions(step=None, **c), (at_least(2.5), at_least(4.0))),
 )
-NOTHING: tuple[Bound | None, Bound | None] = (None, None)
-"""Bounds of what is for information only."""
-FASTEST: tuple[Bound | None, Bound | None] = at_least(1.2), at_least(2.0)
-SHARE: tuple[Bound | None, Bound | None] = at_most(30.0), at_most(15.0)
-SECONDS_OF_DESIGN: tuple[Bound | None, Bound | None] = at_most(15.0), at_most(8.0)
 
 
-def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
-    """Rows of every case and seed, as they are found; ``quick``: a person's short dance, for information."""
-    if quick:
-        yield compare_dances(
-            replace(PERSON, bounds=NOTHING), dict.fromkeys(FOOT_CONFIGURATIONS, 1), workers, 0, QUICK_SECONDS
-        )
-        return
+def figures(workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
+    """Rows of every case and seed, as they are found."""
     for case in CASES:
         for seed in seeds:
-            yield compare_dances(case, dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers, seed, SECONDS)
+            yield compare_dances(case, workers, seed)
 
 
-def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: int, seconds: float) -> list[Figure]:
+def compare_dances(case: Case, workers: int, seed: int) -> list[Figure]:
     """A dance compared with its baselines."""
-    rig, person = case.rig(), case.name == PERSON.name
-    options = case.options(postures=postures, workers=workers, seed=seed)
-    began = time.process_time()
-    dance, structure = design_dance(rig, replace(options, workers=1) if person else options), base_parameters(rig)
-    spent = time.process_time() - began
+    rig = case.rig()
+    options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=seed)
+    dance, structure = design_dance(rig, options), base_parameters(rig)
     kinds = {kind: sum(s.duration for s in dance.segments if s.kind == kind) for kind in LOST}
     data = f"simulated, {case.name}, seed {seed}, {len(dance.postures)} postures"
-    bounded = case.bounds is not NOTHING
 
-    def row(what: str, shortest: float, must: Bound | None, aim: Bound | None) -> Figure:
-        baseline = random_postures(rig, options, seconds, seed, shortest)
+    def row(what: str, shortest: float, must: Bound, aim: Bound) -> Figure:
+        baseline = random_postures(rig, options, SECONDS, seed, shortest)
         found = [deviation_ratio(rig, structure, baseline, dance, noise) for noise in wrench_noises(rig)]
         note = (
             f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}; the plate's alone: "
@@ -102,18 +87,15 @@ def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: 
     result = [
         row(f"{what}, same limits, transitions of {options.min_duration:g} s", options.min_duration, *case.bounds)
     ]
-    if person:
-        fastest = FASTEST if bounded else NOTHING
-        result.append(row(f"{what}, random at its fastest, transitions of {SHORTEST:g} s", SHORTEST, *fastest))
-    if person:
+    if rig.is_person:
         share = 100.0 * sum(kinds.values()) / dance.duration
-        limits = SHARE if bounded else NOTHING
         note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
-        limits_of_time = SECONDS_OF_DESIGN if bounded else NOTHING
-        result.append(
-            Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time, timed=True)
-        )
-        result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
+        result += [
+            row(f"{what}, random at its fastest, transitions of {SHORTEST:g} s", SHORTEST, at_least(1.2),
+                at_least(2.0)),
+            Figure("share of the dance that is steps and holds", data, share, "%", at_most(30.0), at_most(15.0),
+                   note=note),
+        ]  # fmt: skip
     return result
 
 

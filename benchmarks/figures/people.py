@@ -102,6 +102,8 @@ PLATE_NOISE = np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5])
 """[N], [N m] of every sample of a single plate."""
 LIFTED = 0.01
 """[m] Height of an ankle above its lowest from which the other foot carries everything."""
+UNSEEN, REPEATED = "swings", "dance performed again"
+"""Kinds of motion from which nothing is identified; the recording of either has the name of the first."""
 PERFORMER = (0.8, 0.12, 0.12)
 """How a dance is performed: cut-off [Hz] of what the performer leaves out; standard deviation of amplitude and of delay
 [s] of each limb."""
@@ -401,7 +403,7 @@ def stand(rig: Rig, seconds: float, rate: float, generator: np.random.Generator)
 
 def swing(rig: Rig, seconds: float, rate: float, generator: np.random.Generator) -> dict[str, Motion]:
     """Slow sinusoids in every joint above the legs and of the root."""
-    return {"swings": _sway(rig, seconds, rate, generator, 0.5, (0.2, 0.9))}
+    return {UNSEEN: _sway(rig, seconds, rate, generator, 0.5, (0.2, 0.9))}
 
 
 def squat(rig: Rig, seconds: float, rate: float, _: np.random.Generator) -> dict[str, Motion]:
@@ -497,14 +499,14 @@ def walk(rig: Rig, seconds: float, rate: float, generator: np.random.Generator) 
 
 
 @cache
-def _designed() -> Dance:
+def designed() -> Dance:
     """The default dance, of nobody in particular."""
     return design_dance(human(1.7, 65.0, "unknown"), human_options(workers=1))
 
 
 def dance(rig: Rig, seconds: float, rate: float, _: np.random.Generator) -> dict[str, Motion]:
     """A designed dance, danced as designed."""
-    planned = _designed()
+    planned = designed()
     motion = planned.sample(planned.rig, rate).part(0, round(seconds * rate))
     q = motion.q.copy()
     heights = [standing_posture(body, ())[2] for body in (rig, planned.rig)]
@@ -549,5 +551,6 @@ MOTIONS: dict[str, Kind] = {
     "sit to stand": sit_to_stand,
     "dance": dance,
     "dance performed": perform,
-    "swings": swing,
+    UNSEEN: swing,
+    REPEATED: lambda *drawn: {UNSEEN: perform(*drawn)["performed"]},
 }

@@ -27,7 +27,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.workflow.pipeline import track
 
-from .figure import Bound, Figure, at_most
+from .figure import Figure, at_most
 from .subject import SEX, STATIC, SUBJECT
 
 
@@ -55,10 +55,6 @@ SOURCES = (
     Source(f"{SUBJECT} STS1 (a chair)", (SUBJECT,), STATIC, "STS1", SEX),
     Source("subject_b standing", ("subject_b/markers/static_walk.trc",), "static_walk", "static_walk", "male", 75.0),
 )
-JOINTS = {"squats1": (None, at_most(12.0))}
-SECONDS = {"squats1": (None, at_most(27.0))}
-"""Must and aim [deg], [s of one core] of a repair: the result of an earlier version on a recording."""
-NOTHING: tuple[Bound | None, Bound | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ def repair_recording(source: Source, record: MotionRecord) -> DanceResult:
 
 def rows(found: DanceResult) -> list[Figure]:
     """Rows of one recording."""
-    data, trial = _data(found.source), found.source.trial
+    data = _data(found.source)
     length = found.record.motion.times[-1] - found.record.motion.times[0]
     result = [
         Figure(
@@ -156,9 +152,9 @@ def rows(found: DanceResult) -> list[Figure]:
         Figure(WHAT["after"], data, _failing(found.after), "%", None, at_most(0.0),
                note=f"{still}; {moved.iterations} programs; moved at most "
                f"{describe_moves(found.record.rig, moved.moved)}"),
-        Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(trial, NOTHING),
+        Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg",
                note=f"{moved.moved.names[2 + worst]}"),
-        Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(trial, NOTHING), timed=True),
+        Figure(WHAT["seconds"], data, found.seconds, "s", timed=True),
     ]  # fmt: skip
 
 

@@ -48,7 +48,9 @@ from solver.values.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParamet
 from .figure import Bound, Figure, at_least, at_most
 from .people import (
     MOTIONS,
+    REPEATED,
     SOURCES,
+    UNSEEN,
     Person,
     draw_inertials,
     draw_person,
@@ -61,8 +63,8 @@ from .table import FigureTable, table_parser
 
 PEOPLE, BODIES = 5, 150
 SECONDS, UNSEEN_SECONDS = 50.0, 12.0
-UNSEEN, STILL = "swings", "standing"
-KINDS = tuple(kind for kind in MOTIONS if kind != UNSEEN)
+STILL = "standing"
+KINDS = tuple(kind for kind in MOTIONS if kind not in (UNSEEN, REPEATED))
 GROUPS = {"masses": slice(MASS, MASS + 1), "first moments": FIRST_MOMENT, "inertias": INERTIA}
 LIMBS = {
     "whole arm": tuple(

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..scene.determined import DeterminedQuantity
+from ..dynamics import wrench_regressor
+from ..scene.determined import DATA, WRENCH_KIND, DeterminedQuantity
+from ..signals.pooling import TWO_SIDED_STDS
 from ..signals.trial import Trial
 from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
@@ -24,7 +26,8 @@ sit to stand and walk."""
 
 
 def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQuantity, ...]:
-    """What `identify` will determine from recordings of motions, in the classes of `find_determined`.
+    """What `identify` will determine from recordings of motions, in the classes of `find_determined`, and how far the
+    wrench of such motions will be predicted.
 
     The same equations, errors that follow posture and prior as in `identify`; values are those of the prior, because no
     wrench was measured. The residuals are those of recorded people (`PERSON_RESIDUALS`), or for robots those that
@@ -33,6 +36,9 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
     whose ratio is near one will not be better known after the recording than before. Ratios are to the width of the
     prior, not to the tables' actual error, which is smaller: squats alone can leave first moments worse than the tables
     (docs/limits.md).
+
+    The error of the wrench of a motion that was not recorded has the covariance Y C Y', with Y the regressor of these
+    motions and C the covariance of the parameters, plus the residuals, which no parameters remove.
 
     Args:
         rig: a person or robot, with its prior.
@@ -66,4 +72,22 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
     residuals = PERSON_RESIDUALS if rig.is_person else PLATE_NOISE
     equations = regression.with_weights(1.0 / residuals).equations_with_errors
     options = consistent_options(rig, IdentifyOptions(total_mass=rig.prior.total_mass))
-    return posterior(equations, regression.frames_per_posture, rig.prior, rig.prior, rig, options).determined
+    found = posterior(equations, regression.frames_per_posture, rig.prior, rig.prior, rig, options)
+    rows = np.concatenate([wrench_regressor(rig, trial.motion, axes="world") for trial in trials])
+    known = [np.einsum("mp,mq->pq", *2 * [root.reshape(len(root), -1)]) for root in (found.root, found.prior_root)]
+    # frames n, axes a, parameters p and q
+    variances = [np.einsum("nap,pq,naq->a", rows, own, rows, optimize=True) / len(rows) for own in known]
+    wrench = wrench_quantity(rig, *(np.sqrt(variance + residuals**2) for variance in variances))
+    return (*found.determined, wrench)
+
+
+def wrench_quantity(rig: Rig, errors: np.ndarray, prior_errors: np.ndarray) -> DeterminedQuantity:
+    """The wrench of motions that are like those of the data, but no part of them.
+
+    Args:
+        rig: that moves.
+        errors: (6,) [N, N m] root mean square errors of the wrench by the identified parameters, world axes.
+        prior_errors: the same by the prior.
+    """
+    widths = TWO_SIDED_STDS * np.stack([errors, prior_errors])
+    return DeterminedQuantity(WRENCH_KIND, "such motions", rig.links, DATA, np.zeros(6), widths[0], widths[1])

@@ -31,12 +31,14 @@ class Posterior:
     Attributes:
         parameters: around which it is.
         root: (M, L, 10) changes of the parameters whose squares sum to their covariance.
+        prior_root: the same before the data.
         uncertainty: standard deviations and 95 % intervals of this covariance.
         determined: what the data determine, in classes.
     """
 
     parameters: InertialParameters
     root: np.ndarray
+    prior_root: np.ndarray
     uncertainty: Uncertainty
     determined: tuple[DeterminedQuantity, ...]
 
@@ -74,6 +76,7 @@ def posterior(
     return Posterior(
         parameters,
         root,
+        alone,
         uncertainty_of_changes(root, parameters),
         find_determined(rig, parameters, root, alone, fixed),
     )

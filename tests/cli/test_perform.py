@@ -16,11 +16,12 @@ from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
-from solver.dance.workflows.perform import perform, read_performance
+from solver.dance.workflows.perform import perform, read_determined, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.dynamics.coordinates import joint_coordinates
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
+from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import write_rig
 from solver.signals import smooth_motion
 from solver.skeleton.rig import Rig
@@ -197,3 +198,13 @@ def test_turning_past_half_a_circle_is_no_jump(person: Rig) -> None:
     assert np.abs(np.diff(values[:, column])) == pytest.approx(np.radians(5.0))
     assert np.abs(continuous_coordinates(person, q[None])[0] - joint_coordinates(person, q)).max() < 1e-12
     assert pin.isNormalized(person.model, turns[-1])
+
+
+def test_the_wrench_that_was_found_is_that_of_unused_data(person: Rig, tmp_path: Path) -> None:
+    """A result's errors in data that it was fitted to do not count; without other data nothing is found."""
+    errors = {"rmse_identified": [1.0, 2.0, 3.0] * 2, "rmse_prior": [2.0, 4.0, 6.0] * 2}
+    for used in (True, False):
+        rows = [{"used": True, **errors}, {"used": used, **errors}]
+        result = SceneResult(person.prior, person.prior, details={"comparisons": rows})
+        path = RESULT.write(tmp_path / "result.json", result)
+        assert [one.ratio for one in read_determined(path, person)] == pytest.approx([0.5] * (not used))

@@ -95,7 +95,8 @@ class Evaluation:
                 {"segment": m.segment, "difficulty": m.score, "because": m.reasons} for m in self.moves
             ],
             "expected": [
-                {"kind": one.kind, "name": one.name, "source": one.source, "interval_over_prior": one.ratio}
+                {"kind": one.kind, "name": one.name, "source": one.source, "half_width": one.half_width,
+                 "prior_half_width": one.prior_half_width, "interval_over_prior": one.ratio}
                 for one in self.expected
             ],
             "notes": dance.notes,

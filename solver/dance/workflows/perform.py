@@ -14,7 +14,7 @@ from ...base.progress import Progress, silent
 from ...dynamics.coordinates import continuous_coordinates
 from ...formats.text_table import format_table
 from ...identification.base_parameters import base_parameters
-from ...identification.expected import expect_determined
+from ...identification.expected import expect_determined, wrench_quantity
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.determined import TABLES, DeterminedQuantity
 from ...scene.labels import format_angle
@@ -47,7 +47,7 @@ class PerformedDance:
         compared_joints: indices of the joint coordinates that both bodies have.
         notes: what is compared if the two rigs differ.
         expected: what `identify` will determine from the plan and from the performance.
-        found: what it has determined, if the folder holds a result.
+        found: what it has determined, if the folder holds a result; the wrench in data that it was not fitted to.
     """
 
     plan: RecordedMotion
@@ -151,9 +151,19 @@ def perform(
     thin = [motion.frames(slice(None, None, max(1, round(motion.rate / PROMISE_RATE)))) for motion in
             (on_performer, performed.motion)]  # fmt: skip
     expected = [expect_determined(rig, [motion]) for motion in thin]
-    determined = RESULT.read(result).determined if result is not None and result.is_file() else ()
+    determined = read_determined(result, rig) if result is not None and result.is_file() else ()
     notes = tuple(describe_rig_differences(plan, performed, shared))
     return PerformedDance(plan, performed, found, compared, notes, (expected[0], expected[1]), determined)
+
+
+def read_determined(path: Path, rig: Rig) -> tuple[DeterminedQuantity, ...]:
+    """What an identification found, with the errors of the wrench in parts of the data that it was not fitted to."""
+    result = RESULT.read(path)
+    unused = [own for own in result.details.get("comparisons", ()) if not own["used"]]
+    if not unused:
+        return result.determined
+    errors = [np.array([own[name] for own in unused], float) for name in ("rmse_identified", "rmse_prior")]
+    return (*result.determined, wrench_quantity(rig, *(np.sqrt(np.mean(own**2, axis=0)) for own in errors)))
 
 
 def require_movement(plan: RecordedMotion, on_performer: Motion, rig: Rig) -> None:
@@ -234,7 +244,9 @@ def format_report(sentence: str, notes: list[str], found: Performance, compared:
     ]  # fmt: skip
     links = [
         (link, _format_number(a), _format_number(b))
-        for link, a, b in zip(found.links, found.planned_excitation.conditions, found.reached_excitation.conditions)
+        for link, a, b in zip(
+            found.links, found.planned_excitation.link_conditions(), found.reached_excitation.link_conditions()
+        )
         if not np.isnan(a)
     ]
     alignment = found.alignment
@@ -281,8 +293,8 @@ def to_tree(
         ],
         "excitation": {
             which: {
-                "conditions": dict(zip(found.links, reached.conditions)),
-                "total_condition": reached.total,
+                "conditions": dict(zip(found.links, reached.link_conditions())),
+                "total_condition": reached.total_condition,
             }
             for which, reached in (("planned", found.planned_excitation), ("reached", found.reached_excitation))
         },
@@ -301,7 +313,7 @@ def format_joint_table(found: Performance, compared: list[int]) -> str:
 
 
 def _totals(found: Performance) -> tuple[float, float]:
-    return found.planned_excitation.total, found.reached_excitation.total
+    return found.planned_excitation.total_condition, found.reached_excitation.total_condition
 
 
 def _format_number(value: float) -> str:
