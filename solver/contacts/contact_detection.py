@@ -37,6 +37,10 @@ SLOW, FAST = 0.35, 0.7
 """[m/s] Speed of that point: below the first a stance starts, above the second it ends."""
 STILL = 0.08
 """[m/s] Speed below which a raised foot is on an unknown support."""
+SLOPE_STD, STEEPEST = 0.05, 0.15
+"""Standard deviation of a floor's slope, so that feet that stay beside each other show none, and the largest slope:
+stairs rise by half of the way. Chosen on a public walk of 4 m, as recorded and turned by 5 degrees; no other values
+were tried."""
 SHORTEST_STANCE = 0.08
 """[s] Least duration of a stance, and of a step between two stances."""
 STILL_TIME = 0.4
@@ -103,6 +107,32 @@ def contacts_by_motion(times: np.ndarray, points: np.ndarray) -> np.ndarray:
     for start, stop in true_runs(speeds.max(axis=1) < STILL):
         result[start:stop] |= times[stop - 1] - times[start] >= STILL_TIME
     return remove_short(times, result)
+
+
+def resting_places(times: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Places (K, 3) [m] on which a sole rests, whatever their height: medians of its lowest point while that is still.
+
+    Args:
+        times: (N,) [s].
+        points: (N, P, 3) [m] of the sole.
+    """
+    frames, lowest = np.arange(len(times)), points[..., 2].argmin(axis=1)
+    speeds = np.linalg.norm(np.gradient(points, times, axis=0), axis=2)[frames, lowest]
+    still = remove_short(times, speeds < STILL)
+    return np.array([np.median(points[frames, lowest][a:b], axis=0) for a, b in true_runs(still)]).reshape(-1, 3)
+
+
+def floor_slope(places: np.ndarray) -> np.ndarray:
+    """Rise (2,) of a floor per metre along x and y, fitted to places (K, 3) [m] on which feet rest; 0 for a level one.
+
+    Level is what rises less than `HIGH` over all places, and steps and objects: what is steeper than `STEEPEST`, or no
+    plane within `LOW`.
+    """
+    away = places - places.mean(axis=0) if len(places) else np.zeros((1, 3))
+    level, up = away[:, :2], away[:, 2]
+    slope = np.linalg.solve(level.T @ level + (LOW / SLOPE_STD) ** 2 * np.eye(2), level.T @ up)
+    is_plane = np.abs(up - level @ slope).max() < LOW and np.linalg.norm(slope) < STEEPEST
+    return slope if is_plane and np.ptp(level @ slope) > HIGH else np.zeros(2)
 
 
 def find_carrying_feet(

@@ -32,8 +32,7 @@ class SupportPolygon:
     @property
     def area(self) -> float:
         """[m^2]."""
-        x, y = self.vertices.T
-        return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+        return _area(self.vertices)
 
     @property
     def centre(self) -> np.ndarray:

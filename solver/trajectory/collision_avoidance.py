@@ -16,6 +16,7 @@ from dataclasses import fields, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
+from ..base.arrays import list_names
 from ..base.file_arrays import cut_frames
 from ..base.so3 import continuous_signs, exp, log, to_quaternion
 from ..feasibility.collisions import CollisionDetector, Contacts
@@ -174,7 +175,7 @@ def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> Reta
         root_heights=feet.root_heights + lift[:, 2],
     )
     given = replace(given, foot_paths=feet).with_poses(SolvedPoses(poses.root_rotations, y))
-    note = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
+    note = list_names(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
     note += (
         f" touched the floor, up to {format_length(float(low.max()))} too low: they are kept above it, carry nothing"
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
+from solver.base.so3 import exp
 from solver.contacts.contact_detection import find_carrying_feet
 from solver.formats.recording import read_recording
 from solver.input_checks import check_recording
@@ -107,16 +108,60 @@ def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
         Performer.from_segments(replace(skeleton, positions=places))
 
 
-def test_soles_and_feet_that_cannot_be_are_named() -> None:
-    """A sole without length has no direction: an error, as is one foot alone; one half as long as the leg is noted."""
+def test_soles_and_feet_that_cannot_be_are_refused() -> None:
+    """A sole without length has no direction, and one foot alone cannot be followed."""
     given = Performer.from_motion(person(), squat(person()))
     with pytest.raises(InvalidValue, match="no segment of the recording is known to be the left_foot"):
         replace(given, parts={part: link for part, link in given.parts.items() if part != "left_foot"})
     with pytest.raises(InvalidValue, match="no length of the sole of the right and left foot"):
         replace(given, soles={side: sole[:1] for side, sole in given.soles.items()})
-    long = replace(given, soles={side: 1.7 * sole for side, sole in given.soles.items()})
-    said = [any("soles are" in note for note in retarget_motion(way, hrp2()).notes) for way in (given, long)]
-    assert said == [False, True]
+
+
+def test_what_is_assumed_of_soles_and_floor_is_said() -> None:
+    """Long soles of either body, a floor far from the recording's zero, and standing soles that tilt are noted."""
+    given, robot = Performer.from_motion(person(), squat(person())), hrp2()
+    recording, feet = given.recording, [link.endswith("foot") for link in given.recording.names]
+    raised = np.add(np.asarray(recording.positions), [0.0, 0.0, 0.4])
+    tilted = np.where(
+        np.array(feet)[:, None, None], recording.rotations @ exp(np.array([0.0, 0.1, 0.0])), recording.rotations
+    )
+    wide = tuple(replace(patch, vertices=1.8 * patch.vertices) for patch in robot.contacts)
+    cases = {
+        "": (given, robot),
+        "soles of the performer are 0.4": (replace(given, soles={k: 1.7 * v for k, v in given.soles.items()}), robot),
+        "soles of HRP-2": (given, replace(robot, contacts=wide)),
+        "the feet stand 40.0 cm above": (replace(given, recording=replace(recording, positions=raised)), robot),
+        "soles are tilted by 6 degrees": (replace(given, recording=replace(recording, rotations=tilted)), robot),
+    }
+    for own, (performer, rig) in cases.items():
+        notes = " ".join(retarget_motion(performer, rig).notes)
+        assert [words for words in cases if words and words in notes] == [own] * bool(own)
+
+
+def standing_at_five_places(angle: float, rise: float) -> Performer:
+    """Simulated: a person who stands at places 0.7 m apart, on a floor inclined by an angle [rad], or on stairs [m]."""
+    given = Performer.from_motion(person(), squat(person(), depth=0.05))
+    steps = given.times / 0.4
+    place = np.minimum(np.floor(steps) + np.clip(5.0 * (steps % 1.0) - 4.0, 0.0, 1.0), 4.0)[:, None, None]
+    turn, positions = (
+        exp(np.array([0.0, -angle, 0.0])),
+        np.asarray(given.recording.positions) + place * [0.7, 0.0, rise],
+    )
+    return replace(
+        given,
+        recording=replace(given.recording, rotations=turn @ given.recording.rotations, positions=positions @ turn.T),
+    )
+
+
+def test_a_floor_that_slopes_is_turned_level() -> None:
+    """Feet stand on a floor that slopes as on a level one, and a note says how much it did; stairs stay stairs."""
+    level, stairs = standing_at_five_places(0.0, 0.0), standing_at_five_places(0.0, 0.17)
+    assert [own.level_floor() is own for own in (level, stairs)] == [True, True]
+    tilted = standing_at_five_places(np.radians(5.0), 0.0)
+    found = tilted.level_floor()
+    assert any("slopes by 4.8 degrees" in note for note in found.notes)
+    assert found.sole_normals("left")[0, 2] > np.cos(np.radians(0.3))
+    assert [np.array_equal(own.stances()["left"], level.stances()["left"]) for own in (tilted, found)] == [False, True]
 
 
 @pytest.mark.parametrize("power", [-4, 2, 5])

@@ -46,8 +46,6 @@ from .interpolation import (
 )
 from .performer import Performer
 
-FLOOR_QUANTILE = 0.05
-"""Fraction of the samples of a sole that are below the floor because of noise."""
 EASE_FRACTION, EASE_TIME = 0.3, 0.12
 """Fraction of a swing in which its foot becomes free to give way, and is bound again, and [s] at most: a swing that the
 recording cuts off is no shorter. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no others were tried."""
@@ -135,7 +133,7 @@ def plan_foot_paths(
     sides, scale = rig.sides, mapping.scale
     outwards = max(mapping.foot_widening, 0.0) + 0.5 * options.stance_widening
     lowest = {side: performer.sole_points(side)[:, :, 2].min(axis=1) for side in SIDES}
-    floor = min(float(np.quantile(own, FLOOR_QUANTILE)) for own in lowest.values())
+    floor = performer.floor
     heights = {
         side: [scale * float(np.median(lowest[side][a:b] - floor)) for a, b in true_runs(stances[side])]
         for side in SIDES
@@ -175,14 +173,14 @@ def _foot_rotation(performer: Performer, side: str, sole: RollingSole) -> np.nda
     rest, names = performer.recording.rest, performer.recording.names
     assert rest is not None
     right, left = (rest.heads[names.index(performer.parts[f"{each}_{LEG[0]}"])] for each in SIDES)
-    foot = names.index(performer.parts[f"{side}_{LEG[-1]}"])
-    points = (performer.soles[side] @ rest.rotations[foot].T)[:, :2]
+    still = performer.rest_rotation(side)
+    points = (performer.soles[side] @ still.T)[:, :2]
     ahead = points @ np.cross(left - right, UP)[:2]
     front = ahead > 0.5 * (ahead.min() + ahead.max())
     forward = np.append(points[front].mean(axis=0) - points[~front].mean(axis=0), 0.0)
     forward /= np.linalg.norm(forward)
     level = np.column_stack([forward, np.cross(UP, forward), UP])
-    return np.asarray(rest.rotations[foot].T @ level @ sole.axes.T)
+    return np.asarray(still.T @ level @ sole.axes.T)
 
 
 def _left_directions(performer: Performer) -> np.ndarray:

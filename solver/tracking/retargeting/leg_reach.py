@@ -32,12 +32,10 @@ class LegReach:
     """Legs of a rig.
 
     Attributes:
-        hip_offset: (3,) [m] middle between the hips, axes of the root.
         hips: (2, 3) [m] right and left, axes of the root.
         reach: (2,) [m] from hip to foot link with bent knees.
     """
 
-    hip_offset: np.ndarray
     hips: np.ndarray
     reach: np.ndarray
 
@@ -52,7 +50,7 @@ class LegReach:
         y[:3] = 0.0
         placed = posing.link_frames(SolvedPoses(np.eye(3)[None], y[None]))
         feet = np.array([posing.tree.link_origins(placed, link)[:, 0] for link in posing.feet])
-        return LegReach(posing.hip_offset, hips, np.linalg.norm(feet - hips, axis=1))
+        return LegReach(hips, np.linalg.norm(feet - hips, axis=1))
 
     def lower_hips(
         self, times: np.ndarray, poses: SolvedPoses, targets: PoseTargets, freedom: np.ndarray

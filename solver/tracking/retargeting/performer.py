@@ -9,11 +9,15 @@ import numpy as np
 
 from ...base.arrays import true_runs
 from ...base.errors import InvalidValue, checked
+from ...base.so3 import rotation_between
 from ...contacts.contact_detection import (
+    LOWEST,
     belt_speed,
     contacts_by_motion,
     find_carrying_feet,
+    floor_slope,
     remove_short,
+    resting_places,
     stances_by_force,
 )
 from ...dynamics import link_motions
@@ -174,12 +178,17 @@ class Performer:
         return self.recording.times
 
     @property
-    def stature(self) -> float:
-        """[m] By the lengths of the legs."""
+    def leg_length(self) -> float:
+        """[m] From the hip to the ankle of the straight leg."""
         rest = self.recording.rest
         assert rest is not None
         joints = [rest.heads[self.recording.names.index(self.parts[f"{SIDES[0]}_{part}"])] for part in LEG]
-        return float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()) / LEG_LENGTH
+        return float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum())
+
+    @property
+    def stature(self) -> float:
+        """[m] By the lengths of the legs."""
+        return self.leg_length / LEG_LENGTH
 
     def sole_length(self, side: str) -> float:
         """[m]."""
@@ -198,6 +207,20 @@ class Performer:
         """Points (N, P, 3) [m] of a sole, world."""
         foot = f"{side}_{LEG[-1]}"
         return self.part_positions(foot)[:, None] + self.soles[side] @ self.part_rotations(foot).swapaxes(1, 2)
+
+    @property
+    def floor(self) -> float:
+        """[m] Height on which the soles stand."""
+        return min(float(np.quantile(self.sole_points(side)[..., 2].min(axis=1), LOWEST)) for side in SIDES)
+
+    def rest_rotation(self, side: str) -> np.ndarray:
+        """Axes (3, 3) of a foot's segment at rest, where its sole is level."""
+        assert self.recording.rest is not None
+        return self.recording.rest.rotations[self.recording.names.index(self.parts[f"{side}_{LEG[-1]}"])]
+
+    def sole_normals(self, side: str) -> np.ndarray:
+        """Directions (N, 3), world, that point up from a sole at rest."""
+        return np.asarray(self.part_rotations(f"{side}_{LEG[-1]}") @ self.rest_rotation(side)[2])
 
     def select_frames(self, frames: slice) -> Performer:
         """The performer in some of the frames."""
@@ -230,6 +253,20 @@ class Performer:
         note = f"the feet are on a belt of {np.linalg.norm(belt):.2f} m/s, whose displacement is added"
         return replace(self, recording=recording, notes=(*self.notes, note))
 
+    def level_floor(self) -> Performer:
+        """The performer on a level floor, turned if the places on which the feet rest show that it slopes."""
+        places = np.concatenate([resting_places(self.times, self.sole_points(side)) for side in SIDES])
+        slope = floor_slope(places)
+        if not slope.any():
+            return self
+        assert self.recording.positions is not None
+        turn, about = rotation_between(np.array([*-slope, 1.0]), np.array([0.0, 0.0, 1.0])), places.mean(axis=0)
+        positions = about + (self.recording.positions - about) @ turn.T
+        recording = replace(self.recording, rotations=turn @ self.recording.rotations, positions=positions)
+        degrees = np.degrees(np.arctan(np.linalg.norm(slope)))
+        note = f"the feet stand on a floor that slopes by {degrees:.1f} degrees: it is turned level, the body with it"
+        return replace(self, recording=recording, notes=(*self.notes, note))
+
     def with_plate_contacts(self, wrenches: Wrenches) -> Performer:
         """The performer with stances measured by plates; detected from the motion where no plate measured.
 
@@ -237,7 +274,9 @@ class Performer:
             wrenches: of the plates, synchronised with the recording and in its world.
         """
         soles = {side: self.sole_points(side) for side in SIDES}
-        stances, measured = stances_by_force(self.times, soles, self.remove_belt_motion().stances(), wrenches)
+        stances, measured = stances_by_force(
+            self.times, soles, self.remove_belt_motion().level_floor().stances(), wrenches
+        )
         count = sum(bool(measured[side][a:b].any()) for side in SIDES for a, b in true_runs(stances[side]))
         total = sum(len(true_runs(stances[side])) for side in SIDES)
         note = f"{count} of {total} stances are from force plates, the others are detected from the motion"
@@ -254,7 +293,7 @@ class Performer:
     def _supports(self) -> tuple[np.ndarray, np.ndarray]:
         """(2, N) True where feet stand, and (N,) where something else carries the body."""
         soles = [self.sole_points(side) for side in SIDES]
-        faces_down = np.array([self._faces_down(side) for side in SIDES])
+        faces_down = np.array([self.sole_normals(side)[:, 2] > np.cos(MAX_TILT) for side in SIDES])
         if self.contacts is not None:
             known = np.array([self.contacts[side] for side in SIDES])
             return known, find_carrying_feet(self.times, soles, known, self.com_height())[1]
@@ -266,13 +305,6 @@ class Performer:
         )
         carries, others = find_carrying_feet(self.times, soles, stances, self.com_height())
         return stances | carries & faces_down, others | (carries & ~faces_down).any(axis=0)
-
-    def _faces_down(self, side: str) -> np.ndarray:
-        """(N,) True where a sole faces down."""
-        rest, foot = self.recording.rest, f"{side}_{LEG[-1]}"
-        assert rest is not None
-        up = rest.rotations[self.recording.names.index(self.parts[foot])][2]  # level at rest; axes of the segment
-        return np.asarray((self.part_rotations(foot) @ up)[:, 2] > np.cos(MAX_TILT))
 
     def com_height(self) -> np.ndarray:
         """Height (N,) [m] of about the centre of mass: masses of a person's table halfway along the known segments."""

@@ -10,16 +10,18 @@ from ...base.arrays import true_runs
 from ...base.errors import InvalidValue
 from ...base.progress import Progress, silent
 from ...base.so3 import continuous_signs, to_matrix, to_quaternion
+from ...contacts.rolling_stances import MAX_PITCH_BIAS
 from ...contacts.schedule import Schedule
 from ...dynamics.coordinates import coordinate_names, joint_coordinates
 from ...options.authoring import RetargetOptions
+from ...scene.labels import format_length
 from ...signals import require_rate
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.motion import Motion
-from ..anatomy import LEG
+from ...values.person import SIDES
 from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
 from ..track import manifold_velocities
-from .batch_kinematics import to_configurations
+from .batch_kinematics import UP, to_configurations
 from .complete_steps import complete_steps
 from .foot_paths import FootPaths
 from .interpolation import (
@@ -45,6 +47,11 @@ MIN_RAISED_HEIGHT = 0.05
 """[m] Height of a stance above which it is reported."""
 MAX_SOLE_SHARE = 0.45
 """Length of a sole over that of a leg above which it is reported: people's are about .3."""
+MAX_ROBOT_SOLE_SHARE = 0.6
+"""The same of robots: HOAP-3's are .51, those of HRP-2 and H1 .40 and .35."""
+MIN_SOLE_TILT = np.radians(4.5)
+"""[rad] Tilt of standing soles, median, above which it is reported: those of the public walks of
+`contacts.rolling.TOUCHING_HEIGHT` tilt by up to 4.1 degrees."""
 MIN_NOTED_SLOWDOWN = 1.005
 """Ratio of the durations above which it is reported."""
 MAX_TURNS = 2
@@ -195,7 +202,7 @@ def retarget_motion(
     """
     options = RetargetOptions() if options is None else options
     require_rate(POSE_FILTER, performer.recording.rate)
-    performer = performer.leave_out_first_pose().remove_belt_motion()
+    performer = performer.leave_out_first_pose().remove_belt_motion().level_floor()
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
     performer = complete_steps(performer) if options.from_rest else performer
@@ -248,26 +255,47 @@ def _collect_notes(retargeter: Retargeter, found: RetargetedMotion, options: Ret
     if not found.converged.all():
         first = float(times[int(np.argmin(found.converged))])
         notes.append(f"{int((~found.converged).sum())} frames did not converge (first at {first:.2f} s)")
-    recorded, others = retargeter.performer.times, retargeter.performer.rests_on_other_parts()
+    performer, feet = retargeter.performer, retargeter.foot_paths
+    recorded, others = performer.times, performer.rests_on_other_parts()
     if others.any():
         notes.append(
             f"no foot stands in {100.0 * others.mean():.0f} % of the recording though the body does not fall (first at "
             f"{recorded[others][0]:.2f} s): feet slide, or other parts carry it, which is not checked"
         )
-    joints = [retargeter.performer.part_positions(f"right_{part}")[0] for part in LEG]
-    leg, sole = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()), retargeter.performer.sole_length("right")
-    if sole > MAX_SOLE_SHARE * leg:
-        notes.append(f"soles are {sole:.2f} m long for legs of {leg:.2f} m: check the unit, and the tips of the feet")
-    flights = true_runs(~(retargeter.foot_paths.in_stance.any(axis=0) | others))
+    soles = (
+        ("the performer", performer.sole_length(SIDES[0]), performer.leg_length, MAX_SOLE_SHARE),
+        (rig.name, feet.soles[0].length, float(retargeter.reach.reach[0]), MAX_ROBOT_SOLE_SHARE),
+    )
+    notes += [
+        f"soles of {whose} are {sole:.2f} m long for legs of {leg:.2f} m: check the unit, and the tips of the feet"
+        for whose, sole, leg, most in soles
+        if sole > most * leg
+    ]
+    flights = true_runs(~(feet.in_stance.any(axis=0) | others))
     if len(flights):
         longest = max(float(recorded[min(stop, len(recorded) - 1)] - recorded[start]) for start, stop in flights)
         notes.append(
-            f"{len(flights)} flight(s) of up to {longest:.2f} s in the recording: a body scaled by "
+            f"{len(flights)} flight(s) of up to {longest:.2f} s in the recording"
+            f"{'' if flights[0][0] else ', which begins in the air (--from-rest leaves that out)'}: a body scaled by "
             f"{retargeter.mapping.scale:.2f} would fly a shorter time"
         )
-    if found.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
+    return [*notes, *_support_notes(performer, feet)]
+
+
+def _support_notes(performer: Performer, feet: FootPaths) -> list[str]:
+    """Notes about what the feet stand on, unless it is a level floor at the recording's zero: that is assumed."""
+    floor, notes = performer.floor, []
+    if abs(floor) > MIN_RAISED_HEIGHT:
+        where = f"{format_length(abs(floor))} {'above' if floor > 0.0 else 'below'} the recording's zero"
+        notes.append(f"the feet stand {where}, which counts as the floor, whatever is beneath them")
+    standing = [performer.sole_normals(side)[own] for side, own in zip(SIDES, feet.in_stance) if own.any()]
+    normal = np.sum([np.median(own, axis=0) for own in standing], axis=0) if standing else UP
+    tilt = float(np.arctan2(np.linalg.norm(normal[:2]), normal[2]))
+    if MIN_SOLE_TILT < tilt < MAX_PITCH_BIAS:
+        notes.append(f"standing soles are tilted by {np.degrees(tilt):.0f} degrees: they and the floor count as level")
+    if feet.stance_height_range > MIN_RAISED_HEIGHT:
         notes.append(
-            f"a foot stands {found.foot_paths.stance_height_range:.2f} m above the floor, on an object, a stair or a "
-            "slope that is not recorded: it counts as level and rigid"
+            f"a foot stands {feet.stance_height_range:.2f} m above the floor, on an object, a stair or a slope that is "
+            "not recorded: it counts as level and rigid"
         )
     return notes

@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.arrays import true_runs
-from ...base.so3 import exp, log, unwrap
 from ...options.authoring import RetargetOptions
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.filter_presets import FilterPreset
 from ...values.person import SIDES
-from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
+from ..anatomy import LEG
 from ..bone_mapping import BoneMapping
 from .batch_kinematics import UP
-from .foot_paths import FLOOR_QUANTILE, plan_foot_paths
+from .foot_paths import plan_foot_paths
 from .interpolation import (
     POSE_FILTER,
     interpolate_poses,
@@ -42,8 +41,6 @@ SMOOTH_PATH_WEIGHT = 1.0
 changes by bounds or by single frames stay smooth."""
 MIN_SPARSE_FRAMES = 4
 """Sparse frames needed to interpolate others."""
-MAX_WRIST_ANGLE = 1.2
-"""[rad]"""
 
 
 class Retargeter:
@@ -60,54 +57,19 @@ class Retargeter:
         self.reach = LegReach.of(self.solver)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
         self.rotations = performer.recording.rotations[:, columns] @ mapping.rotations
-        self._limit_wrists()
         self.root = mapping.links.index(rig.links[0])
         self.foot_columns = [mapping.links.index(rig.links[link]) for link in self.foot_paths.links]
         hips = [performer.part_positions(f"{side}_{LEG[0]}") for side in SIDES]
         self.hip_path = 0.5 * mapping.scale * (hips[0] + hips[1])
-        soles = [performer.sole_points(side)[:, :, 2] for side in SIDES]
         # the soles' lowest height is the floor of the rig, whatever the recording's zero
-        self.hip_path = self.hip_path - [
-            0.0,
-            0.0,
-            mapping.scale * min(float(np.quantile(s.min(axis=1), FLOOR_QUANTILE)) for s in soles),
-        ]
+        self.hip_path[:, 2] -= mapping.scale * performer.floor
         self.hip_path[:, 2] += self._ankle_height_difference()
 
-    def _limit_wrists(self) -> None:
-        """Limits the rotation of hands relative to forearms to that of wrists; beyond it, the opposite rotation is as
-        near.
-        """
-        rest, names = self.performer.recording.rest, self.performer.recording.names
-        assert rest is not None
-        column = dict(zip(self.mapping.segments, range(len(self.mapping.segments))))
-        for side in SIDES:
-            segments = [self.performer.parts.get(f"{side}_{name}") for name in ARM[1:]]
-            if not all(segment in column for segment in segments):
-                continue
-            arm, hand = (column[str(segment)] for segment in segments)
-            straight = [rest.rotations[names.index(str(s))] @ self.mapping.rotations[column[str(s)]] for s in segments]
-            still = straight[0].T @ straight[1]
-            rotation_vectors = unwrap(log(still.T @ (self.rotations[:, arm].swapaxes(1, 2) @ self.rotations[:, hand])))
-            angles = np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
-            rotation_vectors = (
-                rotation_vectors * MAX_WRIST_ANGLE * np.tanh(angles / MAX_WRIST_ANGLE) / np.maximum(angles, 1e-9)
-            )
-            self.rotations[:, hand] = self.rotations[:, arm] @ still @ exp(rotation_vectors)
-
     def _ankle_height_difference(self) -> float:
-        """[m] Height of the rig's ankles over its soles minus the followed ones', scaled."""
-        own = []
-        for side, patch in self.rig.sides.items():
-            contact = self.rig.patch(patch)
-            rotation, place = (part[self.rig.index(contact.link)] for part in self.rig.rest)
-            ankle = find_joint_centres(self.rig, find_anatomy(self.rig).parts)[f"{side}_{LEG[-1]}"]
-            above = float(ankle[2] - (contact.vertices @ rotation.T + place)[:, 2].min())
-            foot = self.performer.recording.names.index(self.performer.parts[f"{side}_{LEG[-1]}"])
-            assert self.performer.recording.rest is not None
-            theirs = -float((self.performer.soles[side] @ self.performer.recording.rest.rotations[foot].T)[:, 2].min())
-            own.append(above - self.mapping.scale * theirs)
-        return float(np.mean(own))
+        """[m] Height of the rig's foot links over their soles minus that of the followed ankles, scaled."""
+        performer, own = self.performer, -np.mean([sole.corners[:, 2].mean() for sole in self.foot_paths.soles])
+        ankles = [-(performer.soles[side] @ performer.rest_rotation(side).T)[:, 2].min() for side in SIDES]
+        return float(own - self.mapping.scale * np.mean(ankles))
 
     def pose_targets(self, chosen: np.ndarray | slice = slice(None)) -> PoseTargets:
         """Targets of frames of the recording."""

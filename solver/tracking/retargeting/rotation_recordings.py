@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contacts.contact_detection import LOWEST
 from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
@@ -59,7 +58,9 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     for part, column in columns.items():
         if part == ROOT:
             continue
-        above = next(own for own in _ancestors(part) if own in columns)
+        above = PARENT_PART[part]
+        while above not in columns:
+            above = PARENT_PART[above]
         at, offset = columns[above], facing @ (starts[part] - starts[above])
         if above == PARENT_PART[part] and above not in (
             ROOT,
@@ -79,20 +80,10 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     tips = heads + rest.tips - rest.heads
     placed = replace(recording, positions=positions, rest=replace(rest, heads=heads, tips=tips))
     performer = Performer(placed, parts, soles, name)
-    lowest = np.min([performer.sole_points(side)[..., 2].min(axis=1) for side in SIDES], axis=0)
-    floor = float(np.quantile(lowest, LOWEST))
+    floor = performer.floor
     note = (
         f"the recording has no lengths: they are those of a person of {height:g} m (--height), and its root is moved "
     )
     note += f"{format_length(abs(floor))} {'down' if floor > 0.0 else 'up'}, so that the feet touch the floor"
     placed = replace(placed, positions=positions - [0.0, 0.0, floor])
     return Performer(placed, parts, soles, name, (note,))
-
-
-def _ancestors(part: str) -> list[str]:
-    """Parts from a part's parent up to the root."""
-    found = []
-    while part != ROOT:
-        part = PARENT_PART[part]
-        found.append(part)
-    return found
