@@ -73,7 +73,7 @@ def find_loads(seed: int) -> Iterator[LoadResult]:
     generator = np.random.default_rng((seed, 98))
     given = record(draw_person(seed, {"plain exercises": SECONDS, UNSEEN: SECONDS}))
     rig = given.rig
-    options = LoadOptions(bare_mass=given.person.truth.total_mass)
+    options = LoadOptions(bare_mass=given.person.rig.prior.total_mass)
     single = [{link: BELT} for link in rig.links]
     double = [
         {link: 0.5 * BELT, rig.links[parent]: 0.5 * BELT} for link, parent in zip(rig.links, rig.parents) if parent >= 0

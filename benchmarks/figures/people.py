@@ -118,7 +118,6 @@ class Person:
 
     Attributes:
         rig: true skeleton, with a trunk of three; its prior are the true inertials.
-        truth: the same inertials for a trunk of one, as it stands.
         placements: true marker places.
         recordings: ``static`` and the others, markers and plates.
         motions: true motions by recording.
@@ -126,7 +125,6 @@ class Person:
     """
 
     rig: Rig
-    truth: InertialParameters
     placements: tuple[MarkerPlacement, ...]
     recordings: tuple[Recording, ...]
     motions: Mapping[str, Motion]
@@ -182,7 +180,6 @@ def draw_person(seed: int, durations: Mapping[str, float], source: str = "") -> 
     )
     own = own.with_prior(draw_inertials(own, source, generator))
     placements = _placements(simple, pelvis, MARKER_SETS[seed // 2 % 2], stature, generator)
-    truth = merge_trunk(own, simple.links)
     still = np.arange(0.0, STATIC_SECONDS, 1.0 / rate)
     motions = {"static": still_motion(simple, standing_posture(simple, ARMS_ABDUCTED), still)}
     moving = np.random.default_rng((seed, 22))
@@ -196,7 +193,7 @@ def draw_person(seed: int, durations: Mapping[str, float], source: str = "") -> 
         markers = record_markers(own, motion, placements, generator, MARKER_NOISE)
         wrenches = record_plates(own, motion, own.prior, generator, plates)
         recordings.append(Recording(name, replace(markers, positions=markers.positions + skin[name]), wrenches))
-    return Person(own, truth, placements, tuple(recordings), motions, source)
+    return Person(own, placements, tuple(recordings), motions, source)
 
 
 def tables_of(source: str) -> tuple[str, ...]:
@@ -249,13 +246,18 @@ def segment_of(link: str) -> str:
     return link.removeprefix("left_").removeprefix("right_")
 
 
-def merge_trunk(rig: Rig, links: Sequence[str]) -> InertialParameters:
-    """Inertials of a rig with a trunk of three for one with a trunk of one, as it stands."""
-    pseudo = dict(zip(rig.links, rig.prior.pseudo_inertias))
-    move = np.eye(4)
-    move[:3, 3] = rig.joints[rig.index("torso")].position
-    pseudo["torso"] = pseudo["abdomen"] + move @ pseudo["torso"] @ move.T
-    return InertialParameters(tuple(links), np.array([parameters_from_pseudo_inertias(pseudo[link]) for link in links]))
+def owner_of(link: str) -> str:
+    """Link of a trunk of one to which a link of a trunk of three belongs."""
+    return "torso" if link == "abdomen" else link
+
+
+def place_inertials(inertials: InertialParameters, axes: np.ndarray, links: Sequence[str]) -> InertialParameters:
+    """Inertials of a trunk of three for links with a trunk of one: ``axes`` (K, 4, 4) are those of the K true links in
+    the axes of the links to which they belong."""
+    owners = [links.index(owner_of(link)) for link in inertials.links]
+    placed = np.zeros((len(links), 4, 4))
+    np.add.at(placed, owners, axes @ inertials.pseudo_inertias @ axes.swapaxes(1, 2))
+    return InertialParameters(tuple(links), np.array([parameters_from_pseudo_inertias(each) for each in placed]))
 
 
 def _pelvis(

@@ -8,7 +8,8 @@ prior.
 
 Inertial parameters are meant in the axes of the links as they were tracked: a torso whose axes lean 4 degrees forward
 of the true ones has its centre of mass 2 cm farther back in them, and predicts forces only so. The truth is therefore
-given in these axes, by the mean displacement of each link from where it was tracked to where it was.
+given in these axes, by the mean displacement of each link from where it was tracked to where it was; abdomen and
+thorax, between which the spine bends, each by its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from scipy.spatial.transform import Rotation
 from solver.base.threads import one_blas_thread
 from solver.dynamics import link_motions
 from solver.identification import identify as identification
-from solver.identification.body_coordinates import parameters_from_pseudo_inertias
 from solver.identification.comparison import compare
 from solver.identification.consistent import consistent
 from solver.identification.identify import IdentifyOptions, identify_trials
@@ -44,6 +44,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.values.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
+from solver.values.motion import Motion
 
 from .figure import Bound, Figure, at_least, at_most
 from .people import (
@@ -56,7 +57,8 @@ from .people import (
     draw_person,
     hip_centres,
     kept_tables,
-    merge_trunk,
+    owner_of,
+    place_inertials,
     tables_of,
 )
 from .table import FigureTable, table_parser
@@ -93,7 +95,7 @@ class Case:
         rig: calibrated, its prior without the person's table.
         records: of the trials; ``UNSEEN`` is not identified from.
         hips: (2, 3) [m] error of the hip centres from the middle of the ASIS.
-        axes: (L, 4, 4) the true axes of each link in the tracked ones, on average.
+        axes: (K, 4, 4) the axes of each true link in the tracked ones of the link to which it belongs, on average.
     """
 
     person: Person
@@ -103,14 +105,13 @@ class Case:
     axes: np.ndarray
 
     def place(self, inertials: InertialParameters) -> InertialParameters:
-        """Inertial parameters in the tracked axes."""
-        placed = self.axes @ inertials.pseudo_inertias @ self.axes.swapaxes(1, 2)
-        return InertialParameters(inertials.links, np.array([parameters_from_pseudo_inertias(each) for each in placed]))
+        """Inertial parameters of the true links in the tracked axes."""
+        return place_inertials(inertials, self.axes, self.rig.links)
 
     @property
     def truth(self) -> InertialParameters:
         """The person's in the tracked axes, with the mass that the plates found."""
-        return self.place(self.person.truth).scaled(self.rig.prior.total_mass)
+        return self.place(self.person.rig.prior).scaled(self.rig.prior.total_mass)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -198,7 +199,7 @@ def record(person: Person) -> Case:
     found = calibrate(recordings, sex=str(known["sex"]), height=float(known["height"]))  # type: ignore[arg-type]
     rig = with_tables(found.rig, kept_tables(person.source))
     study = prepare(rig, track_all(found, recordings))
-    mass = person.truth.total_mass if study.mass is None else study.mass.mass
+    mass = person.rig.prior.total_mass if study.mass is None else study.mass.mass
     places = {attachment.marker: attachment.position for attachment in found.attachments}
     hips = hip_centres(found.rig, places) - person.hips
     axes = find_axes(person, study.rig, study.records)
@@ -207,23 +208,29 @@ def record(person: Person) -> Case:
 
 def find_axes(person: Person, rig: Rig, records: Sequence[TrialRecord]) -> np.ndarray:
     """`Case.axes` by all frames of the trials that are identified from."""
-    own, places, turns = person.rig, [], []
-    true_links = [own.index(link) for link in rig.links]
-    true_origins = [own.index("abdomen" if link == "torso" else link) for link in rig.links]
+    places, turns = [], []
     for record in records:
         if record.trial is None or record.name == UNSEEN:
             continue
         motion, true_motion = record.trial.motion, person.motions[record.name]
         frames = np.abs(true_motion.times[:, None] - motion.times).argmin(axis=0)
-        tracked, true = link_motions(rig, motion), link_motions(own, true_motion.frames(frames))
-        back = tracked.rotation.transpose(3, 2, 1, 0)  # (N, L, 3, 3) world to link axes
-        apart = (true.position[:, true_origins] - tracked.position).transpose(2, 1, 0)
-        places.append((back @ apart[..., None])[..., 0])
-        turns.append(Rotation.from_matrix(back @ true.rotation[:, :, true_links].transpose(3, 2, 0, 1)).as_rotvec())
-    axes = np.tile(np.eye(4), (len(rig.links), 1, 1))
+        place, turn = compare_axes(rig, motion, person.rig, true_motion.frames(frames))
+        places.append(place)
+        turns.append(turn)
+    axes = np.tile(np.eye(4), (len(person.rig.links), 1, 1))
     axes[:, :3, 3] = np.concatenate(places).mean(axis=0)
     axes[:, :3, :3] = Rotation.from_rotvec(np.concatenate(turns).mean(axis=0)).as_matrix()
     return axes
+
+
+def compare_axes(rig: Rig, motion: Motion, own: Rig, true_motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Origins [m] and rotation vectors (N, K, 3) of the true links in the axes of the links to which they belong."""
+    owners = [rig.index(owner_of(link)) for link in own.links]
+    tracked, true = link_motions(rig, motion), link_motions(own, true_motion)
+    back = tracked.rotation.transpose(3, 2, 1, 0)[:, owners]  # (N, K, 3, 3) world to link axes
+    apart = (true.position - tracked.position[:, owners]).transpose(2, 1, 0)
+    turns = Rotation.from_matrix(back @ true.rotation.transpose(3, 2, 0, 1)).as_rotvec()
+    return (back @ apart[..., None])[..., 0], turns
 
 
 def with_tables(rig: Rig, tables: Sequence[str]) -> Rig:
@@ -275,8 +282,7 @@ def draw_bodies(case: Case, found: Identification, regression: Regression, count
             identification.consistent_options(rig, case.options), noise_variance=variance, data_inflation=inflation
         )
         for _ in range(count):
-            body = merge_trunk(own.with_prior(draw_inertials(own, source, generator)), rig.links)
-            body = case.place(body).scaled(total)
+            body = case.place(draw_inertials(own, source, generator)).scaled(total)
             target = equations.factor @ body.vector + errors
             drawn = replace(equations, target=target)
             estimate = consistent(_Drawn(regression, drawn), rig, options)
