@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import FileRows, iterate_slices, map_slices
 from ..base.progress import Progress
 from ..dynamics.coordinates import joint_coordinates
 from ..rigs import human
@@ -388,7 +388,7 @@ def select_moving_frames(table: np.ndarray, recordings: int) -> tuple[list[np.nd
 
     Empty for a recording without any of the markers.
     """
-    seen = np.isfinite(table[:, :, 0]).sum(axis=1)
+    seen = map_slices(len(table), lambda own: np.isfinite(table[own, :, 0]).sum(axis=1))
     usable = np.flatnonzero((seen > 0) & (seen >= MIN_SEEN_FRACTION * seen.max(initial=0)))
     chosen = usable[np.linspace(0, len(usable) - 1, min(MOVING_FRAME_COUNT, len(usable))).astype(int)]
     return [table[k] for k in chosen], MOVING_STD * float(np.sqrt(max(recordings, 2)))

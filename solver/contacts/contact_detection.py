@@ -5,7 +5,7 @@ A foot in stance is low and slow. Its support may move (a treadmill) or lie abov
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -63,13 +63,13 @@ def contacts_by_force(wrenches: Wrenches) -> np.ndarray:
     Args:
         wrenches: of K feet.
     """
-    load = wrenches.values[:, :, 2]
+    load = wrenches.map(lambda values, _: values[:, :, 2])
     return hysteresis(load >= TOUCH, load < RELEASE)
 
 
 def hysteresis(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """(N, ...) True from a frame of `start` until one of `end`; where neither holds the state before stays."""
-    decided = np.where(start, 1, np.where(end, -1, 0))
+    decided = start.astype(np.int8) - (end & ~start)
     decided[0] = np.where(start[0], 1, -1)
     frames = np.arange(len(decided)).reshape(-1, *[1] * (decided.ndim - 1))
     last = np.maximum.accumulate(np.where(decided != 0, frames, 0), axis=0)
@@ -83,8 +83,8 @@ def belt_speed(times: np.ndarray, points: np.ndarray) -> np.ndarray:
         times: (N,) [s].
         points: (N, P, 3) [m] points of all soles, world.
     """
-    heights = points[..., 2] - np.quantile(points[..., 2], LOWEST, axis=0)
-    speeds = np.gradient(points, times, axis=0)[heights < LOW]
+    low = points[..., 2] - np.quantile(points[..., 2], LOWEST, axis=0) < LOW
+    speeds = _map_velocities(times, points, lambda velocities, own: velocities[low[own]])
     if not len(speeds):
         return np.zeros(3)
     median = np.median(speeds, axis=0) * [1.0, 1.0, 0.0]
@@ -100,7 +100,7 @@ def contacts_by_motion(times: np.ndarray, points: np.ndarray) -> np.ndarray:
     """
     floors = np.quantile(points[:, :, 2], LOWEST, axis=0)
     heights = points[:, :, 2] - floors
-    speeds = np.linalg.norm(np.gradient(points, times, axis=0), axis=2)
+    speeds = _map_velocities(times, points, lambda velocities, _: np.linalg.norm(velocities, axis=2))
     low = (heights < LOW) & (speeds < SLOW)
     away = (heights > HIGH) | (speeds > FAST)
     result = hysteresis(low, away).any(axis=1)
@@ -155,7 +155,9 @@ def find_carrying_feet(
         return carries, others
     falls = savgol_filter(com_height, window, 2, deriv=2, delta=step) < -FALL_FRACTION * GRAVITY
     heights = np.array([sole[..., 2].min(axis=1) - np.quantile(sole[..., 2], LOWEST) for sole in soles])
-    slowest = np.array([np.linalg.norm(np.gradient(sole, times, axis=0), axis=2).min(axis=1) for sole in soles])
+    slowest = np.array(
+        [_map_velocities(times, sole, lambda found, _: np.linalg.norm(found, axis=2).min(axis=1)) for sole in soles]
+    )
     lower = heights.argmin(axis=0)
     for start, stop in true_runs(~stances.any(axis=0)):
         own = remove_short_runs(falls[start:stop], True, FALL_TIME / step) if stop - start > 2 else falls[start:stop]
@@ -211,12 +213,13 @@ def stances_by_force(
         Two masks (N,) of each side: the foot is in stance; a plate measures it.
     """
     measured = {side: np.zeros(len(times), bool) for side in soles}
-    loaded, centres = contacts_by_force(wrenches), wrenches.centres_of_pressure()
-    for plate in range(len(wrenches.frames)):
+    loaded = contacts_by_force(wrenches)
+    for plate, name in enumerate(wrenches.frames):
         for start, stop in true_runs(loaded[:, plate]):
-            ends = wrenches.times[[start, stop - 1]]
-            frames = np.flatnonzero((times >= ends[0]) & (times <= ends[1]))
-            for side in _loaded_sides(times, soles, stands, frames, (wrenches.times, centres[:, plate, :2])):
+            within = wrenches.times[start:stop]
+            frames = slice(np.searchsorted(times, within[0]), np.searchsorted(times, within[-1], "right"))
+            own = Wrenches(within, (name,), wrenches.values[start:stop, [plate]])
+            for side in _loaded_sides(times, soles, stands, frames, own):
                 measured[side][frames] = True
     inside = (times >= wrenches.times[0]) & (times <= wrenches.times[-1])
     result = {}
@@ -233,14 +236,15 @@ def _loaded_sides(
     times: np.ndarray,
     soles: Mapping[str, np.ndarray],
     stands: Mapping[str, np.ndarray],
-    frames: np.ndarray,
-    pressed: tuple[np.ndarray, np.ndarray],
+    frames: slice,
+    wrenches: Wrenches,
 ) -> tuple[str, ...]:
-    """Sides whose feet a plate carries in consecutive frames; `pressed`: times (M,) and centres of pressure (M, 2)."""
-    known = np.isfinite(pressed[1]).all(axis=1)
-    if not len(frames) or not known.any():
+    """Sides whose feet a plate with wrenches (M, 1) carries in consecutive frames."""
+    pressed = wrenches.centres_of_pressure()[:, 0]
+    known = np.isfinite(pressed).all(axis=1)
+    if frames.start >= frames.stop or not known.any():
         return ()
-    centre = np.column_stack([np.interp(times[frames], pressed[0][known], pressed[1][known, k]) for k in range(2)])
+    centre = np.column_stack([np.interp(times[frames], wrenches.times[known], pressed[known, k]) for k in range(2)])
     distances = {side: float(np.median(sole_distances(sole[frames, :, :2], centre))) for side, sole in soles.items()}
     nearest = min(distances.values())
     if nearest <= UNDER:
@@ -249,6 +253,20 @@ def _loaded_sides(
         return ()
     in_stance = tuple(side for side in distances if stands[side][frames].mean() > 0.5)
     return in_stance or (min(distances, key=distances.__getitem__),)
+
+
+def _map_velocities(
+    times: np.ndarray, points: np.ndarray, function: Callable[[np.ndarray, slice], np.ndarray]
+) -> np.ndarray:
+    """Rows of a function of velocities (n, P, 3) [m/s] of points (N, P, 3) and of which frames they are."""
+
+    def apply(own: slice) -> np.ndarray:
+        near = slice(max(own.start - 1, 0), own.stop + 1)
+        return function(
+            np.gradient(points[near], times[near], axis=0)[own.start - near.start :][: own.stop - own.start], own
+        )
+
+    return map_slices(len(times), apply)
 
 
 def sole_distances(sole: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -112,9 +112,9 @@ def compare(
     counted = trial.counted
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
-    measured = measured_wrench(rig, trial, base)[counted]
+    measured = np.where(counted[:, None], measured_wrench(rig, trial, base), np.nan)
     bodies, own = (identified, prior, prior), (weights.identified, weights.prior, None)
-    reconstructed = reconstructed_wrenches(rig, trial, bodies, own, base)[counted]
+    reconstructed = reconstructed_wrenches(rig, trial, bodies, own, base)
     fits = (fit_wrenches(measured, reconstructed[:, body]) for body in range(len(bodies)))
     return Comparison(trial.name, False, int(counted.sum()), *fits)
 

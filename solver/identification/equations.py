@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..base.file_arrays import FileRows
 from ..base.so3 import cross, matrix_product, nearest_rotation
 from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
 from ..dynamics.kinematics import motion_pieces
@@ -143,9 +144,12 @@ def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
 
     NaN where an axis was not measured or a sensor delivered nothing.
     """
-    wrench = wrenches_about_base(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
-    wrench[~np.asarray(trial.wrenches.measured)] = np.nan
-    return wrench
+    result = FileRows()
+    for part in split_trial(trial):
+        wrenches = part.trial.wrenches
+        wrench = wrenches_about_base(rig, part.trial, wrenches.total[:, None], base)[:, 0]
+        result.add(np.where(np.asarray(wrenches.measured), wrench, np.nan)[part.core])
+    return result.finish()
 
 
 def reconstructed_wrench(
@@ -177,7 +181,7 @@ def reconstructed_wrenches(
     """`reconstructed_wrench` (N, K, 6) of K bodies, each with its own weights, in one pass over the motion."""
     coefficients = [None if own is None else find_coefficients(rig, trial, own, base) for own in weights]
     cutoffs = [own.cutoffs for own, found in zip(weights, coefficients) if own is not None and found is not None]
-    result = np.empty((len(trial.motion), len(bodies), AXES))
+    result = FileRows()
     groups = list(body_regions(rig).values()) if cutoffs else [np.arange(len(rig.links))]
     for part in split_trial(trial, np.concatenate([np.zeros(0), *cutoffs])):
         shares = group_wrenches(rig, part.trial, bodies, groups, base)
@@ -186,8 +190,8 @@ def reconstructed_wrenches(
             if own is not None and found is not None:
                 changes = filter_changes(part.trial, shares[:, body], own.cutoffs)
                 wrenches[:, body] += np.einsum("knra,rak->na", changes, found)
-        result[part.frames] = wrenches[part.core]
-    return result
+        result.add(wrenches[part.core])
+    return result.finish()
 
 
 def find_coefficients(rig: Rig, trial: Trial, weights: FrequencyWeights, base: int | str = 0) -> np.ndarray | None:

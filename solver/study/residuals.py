@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.file_arrays import map_slices
 from ..dynamics import com_trajectory
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.result import Identification
@@ -102,9 +103,11 @@ def _compute_residual(rig: Rig, trial: Trial, found: Identification) -> TrialRes
 
     weights = found.frequency_weights.identified, found.frequency_weights.prior
     wrenches = reconstructed_wrenches(rig, trial, (found.parameters, found.prior), weights, found.base_link)
-    residuals = (measured[:, None] - wrenches)[trial.counted]
     # frames, bodies, force or moment
-    sizes = np.linalg.norm(residuals.reshape(*residuals.shape[:2], 2, 3), axis=3)
+    sizes = map_slices(
+        len(measured),
+        lambda own: np.linalg.norm((measured[own, None] - wrenches[own]).reshape(-1, len(weights), 2, 3), axis=3),
+    )[trial.counted]
     left = [Residual(*(number for size in body.T for number in _rms_and_peak(size))) for body in sizes.swapaxes(0, 1)]
     return TrialResidual(
         trial.name,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import true_runs
-from ..base.file_arrays import iterate_slices
+from ..base.file_arrays import iterate_slices, release_pages
 from ..base.progress import Progress
 from .batch_solver import BatchSolver, interpolate_poses
 from .newton import SolverState
@@ -172,6 +172,7 @@ def _track_with_batches(
     for place, frame in enumerate(known.tolist()):
         if place % PROGRESS_EVERY == 0:
             progress(SEQUENTIAL_PROGRESS * frame / count, f"tracking frame {frame} of {count}")
+            release_pages()
         path.record(place, samples[frame], samples.interval(frame, before))
         before = frame
     yield from _leading_blocks(path, first)

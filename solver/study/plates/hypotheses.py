@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...base.file_arrays import iterate_slices
 from ...signals.hypotheses import HypothesisScore, compare_residuals
 from ...skeleton.rig import GRAVITY
 from ...values.wrenches import LEAST_LOAD, Wrenches
@@ -96,23 +97,36 @@ class PlateForces:
         return np.concatenate([self.force, moment], axis=2).sum(axis=1)
 
 
-def _scale_level_axes(x: float, y: float) -> Callable[[PlateForces], PlateForces]:
+Change = Callable[[PlateForces, np.ndarray], PlateForces]
+"""Changes forces of plates, given the mean centre of pressure (K, 3) [m] of each plate."""
+
+
+def find_mean_centres(wrenches: Wrenches) -> np.ndarray:
+    """Mean centre of pressure (K, 3) [m] of each plate while it carries something; the origin if it never does."""
+    sums, counts = np.zeros((len(wrenches.frames), 3)), np.zeros((len(wrenches.frames), 1))
+    for own in iterate_slices(len(wrenches)):
+        forces = PlateForces.from_wrenches(wrenches.part(own.start, own.stop))
+        carries = (forces.force[:, :, 2] > LEAST_LOAD)[:, :, None]
+        sums += (forces.centre_of_pressure * carries).sum(axis=0)
+        counts += carries.sum(axis=0)
+    return sums / np.maximum(counts, 1.0)
+
+
+def _scale_level_axes(x: float, y: float) -> Change:
     """Multiply the level components of forces and centres of pressure by these factors."""
     factors = np.array([x, y, 1.0])
-    return lambda p: PlateForces(p.force * factors, p.centre_of_pressure * factors, x * y * p.free_moment)
+    return lambda p, _: PlateForces(p.force * factors, p.centre_of_pressure * factors, x * y * p.free_moment)
 
 
-def _scale_moments(lever: float, free: float) -> Callable[[PlateForces], PlateForces]:
+def _scale_moments(lever: float, free: float) -> Change:
     """Multiply centres of pressure and free moments by these factors."""
-    return lambda p: PlateForces(p.force, lever * p.centre_of_pressure, free * p.free_moment)
+    return lambda p, _: PlateForces(p.force, lever * p.centre_of_pressure, free * p.free_moment)
 
 
-def _exchange_plates(one: int, two: int) -> Callable[[PlateForces], PlateForces]:
+def _exchange_plates(one: int, two: int) -> Change:
     """Exchange the mean centres of pressure of two plates."""
 
-    def exchange(p: PlateForces) -> PlateForces:
-        carries = (p.force[:, :, 2] > LEAST_LOAD)[:, :, None]
-        middle = (p.centre_of_pressure * carries).sum(axis=0) / np.maximum(carries.sum(axis=0), 1)
+    def exchange(p: PlateForces, middle: np.ndarray) -> PlateForces:
         point = p.centre_of_pressure.copy()
         point[:, one] += middle[two] - middle[one]
         point[:, two] += middle[one] - middle[two]
@@ -128,12 +142,20 @@ class Hypothesis:
     Attributes:
         cause: the error, in words.
         remedy: what the user can do about it.
-        transform: changes the recorded forces to what they would be without the error.
+        change: of the recorded forces to what they would be without the error.
     """
 
     cause: str
     remedy: str
-    transform: Callable[[PlateForces], PlateForces]
+    change: Change
+
+    def total(self, wrenches: Wrenches, centres: np.ndarray) -> np.ndarray:
+        """Total (N, 6) of changed wrenches, whose mean centres of pressure are given (K, 3) [m]."""
+
+        def changed(_: np.ndarray, own: slice) -> np.ndarray:
+            return self.change(PlateForces.from_wrenches(wrenches.part(own.start, own.stop)), centres).total()
+
+        return wrenches.map(changed)
 
 
 HYPOTHESES: tuple[Hypothesis, ...] = (

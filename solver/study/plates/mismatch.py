@@ -18,11 +18,11 @@ from ...values.wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .hypotheses import (
     MAX_RATIO_OWN_FRAMES,
-    PlateForces,
     compute_mean_residual,
     compute_residual,
     evaluate,
     evaluate_on_own_frames,
+    find_mean_centres,
     list_hypotheses,
 )
 from .plate_axes import find_plate_rotations
@@ -174,9 +174,9 @@ def _iterate_hypotheses(
     item: ForceMotionPair, others: Mapping[str, Wrenches], mass: float
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yields causes in words, each with a trial's total wrenches (N, 6) as they would be without the error."""
-    forces = PlateForces.from_wrenches(item.wrenches)
+    centres = find_mean_centres(item.wrenches)
     for hypothesis in list_hypotheses(item.wrenches.frames):
-        corrected = np.where(np.isfinite(item.measured), hypothesis.transform(forces).total(), np.nan)
+        corrected = np.where(np.isfinite(item.measured), hypothesis.total(item.wrenches, centres), np.nan)
         yield f"{hypothesis.cause}; {hypothesis.remedy}", corrected
     moved = item.measured
     moved[:, 3:] += np.cross(_estimate_plate_displacement(item), moved[:, :3])

@@ -27,6 +27,7 @@ import numpy as np
 
 from ...signals.hypotheses import HypothesisScore, compare_residuals
 from ...skeleton.rig import GRAVITY
+from ...values.wrenches import Wrenches
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, PlateForces
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 
@@ -218,20 +219,24 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
 
 
 def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames | None:
-    forces, measured = PlateForces.from_wrenches(item.wrenches), np.asarray(item.wrenches.measured)
-    load = forces.force[:, :, 2].sum(axis=1)
-    known = np.isfinite(forces.force).all(axis=(1, 2)) & np.isfinite(item.predicted).all(axis=1)
+    wrenches, measured = item.wrenches, np.asarray(item.wrenches.measured)
+    load = wrenches.map(lambda values, _: values[:, :, 2].sum(axis=1))
+    known = wrenches.map(lambda values, _: np.isfinite(values[:, :, :3]).all(axis=(1, 2)))
+    known = known & np.isfinite(item.predicted).all(axis=1)
     used = known & measured[:, :3].all(axis=1) & (np.nan_to_num(load) > LOADED_FRACTION * weight)
     used &= np.abs(np.nan_to_num(load) - item.predicted[:, 2]) < MAX_RESIDUAL * weight
     if used.sum() < MIN_FRAMES:
         return None
     thin = max(int(used.sum()) // MAX_FRAMES, 1)
     frames = np.flatnonzero(used)[::thin]
-    carries = forces.force[frames, :, 2].max(axis=0) > LOADED_FRACTION * weight
+    forces = PlateForces.from_wrenches(
+        Wrenches(item.times[frames], wrenches.frames, wrenches.values[frames], measured[frames])
+    )
+    carries = forces.force[:, :, 2].max(axis=0) > LOADED_FRACTION * weight
     return _LoadedFrames(
-        tuple(name for name, own in zip(item.wrenches.frames, carries) if own),
-        forces.force[frames][:, carries],
-        forces.centre_of_pressure[frames][:, carries],
+        tuple(name for name, own in zip(wrenches.frames, carries) if own),
+        forces.force[:, carries],
+        forces.centre_of_pressure[:, carries],
         item.predicted[frames],
         item.root_positions[frames],
         bool(measured[frames][:, 3:5].all()),
