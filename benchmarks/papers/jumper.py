@@ -7,7 +7,7 @@ paper's Fig. 5, compared with the prior and with as much motion on plates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from solver.demo.truth import perturb_inertials
 from solver.dynamics import integrate, predicted_wrench, wrench_regressor
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
-from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
+from solver.identification.flight import NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.report.svg import Drawing
 from solver.rigs import human
-from solver.signals import GRAVITY, NoiseReplicas, light_preset, noise_floor, preset_of, resample, smooth_motion
+from solver.signals import GRAVITY, light_preset, preset_of, resample, smooth_motion
 from solver.signals.trial import Recording, Trial
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.study.flights import find_trial_flights
@@ -91,7 +91,7 @@ class RecordedJumps:
     def plain(self, count: int) -> np.ndarray:
         """Base parameters (B,) from the first flights by the paper's program."""
         equations = accumulate_regression(self.rig, self.flights[:count], axes="world")
-        return null_space(equations, self.rig, MASS, PLAIN).values
+        return null_space(equations, MASS).values
 
     def ours(self, trials: Sequence[Trial]) -> np.ndarray:
         """Base parameters (B,) by our program; the two sides of the jumper were drawn independently."""
@@ -123,7 +123,7 @@ def nulls(count: int) -> NullSpace:
     """Null space of flights known without any noise."""
     rig, truth = jumper(0)
     trials = [_exact(rig, _flight(rig, truth, np.random.default_rng(number)), number) for number in range(count)]
-    return null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS, SCALED)
+    return null_space(accumulate_regression(rig, trials, axes="world"), MASS)
 
 
 def figure_5(jumps: Jumps) -> tuple[str, Drawing]:
@@ -160,7 +160,7 @@ def record_jumps(jumps: Jumps) -> RecordedJumps:
         record = _track(rig, flight, jumps.noise, generator, f"jump {number}")
         found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
-            flights.append(replace(found, noise_replicas=()))
+            flights.append(found)
         stance = swinging_motion(rig, SECONDS, generator)
         grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
     return RecordedJumps(rig, truth, flights, grounded, swinging_motion(rig, TEST_SECONDS, generator))
@@ -275,11 +275,9 @@ def _on_plates(
     poses, preset = _track(rig, motion, noise, generator, name).poses, preset_of(PRESET)
     assert poses is not None
     light = light_preset(preset, RATE)
-    floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
-    copies = () if floor is None else NoiseReplicas(rig, poses.times, poses.q, light, floor, name)
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     wrench += generator.standard_normal(wrench.shape) * np.repeat([FORCE_NOISE, MOMENT_NOISE], 3)
     forces = resample(Wrenches(motion.times, ("plate",), wrench[:, None]), motion.times, light)
     counted = np.ones(len(motion), bool)
-    return Trial(name, smooth_motion(rig, poses.times, poses.q, light), forces, counted, (), copies, preset)
+    return Trial(name, smooth_motion(rig, poses.times, poses.q, light), forces, counted, (), preset)

@@ -218,8 +218,8 @@ def stances_by_force(
         for start, stop in true_runs(loaded[:, plate]):
             within = wrenches.times[start:stop]
             frames = slice(np.searchsorted(times, within[0]), np.searchsorted(times, within[-1], "right"))
-            own = Wrenches(within, (name,), wrenches.values[start:stop, [plate]])
-            for side in _loaded_sides(times, soles, stands, frames, own):
+            pressed = Wrenches(within, (name,), wrenches.values[start:stop, [plate]])
+            for side in _loaded_sides(times, soles, stands, frames, pressed):
                 measured[side][frames] = True
     inside = (times >= wrenches.times[0]) & (times <= wrenches.times[-1])
     result = {}
@@ -240,11 +240,11 @@ def _loaded_sides(
     wrenches: Wrenches,
 ) -> tuple[str, ...]:
     """Sides whose feet a plate with wrenches (M, 1) carries in consecutive frames."""
-    pressed = wrenches.centres_of_pressure()[:, 0]
-    known = np.isfinite(pressed).all(axis=1)
+    centres = wrenches.centres_of_pressure()[:, 0]
+    known = np.isfinite(centres).all(axis=1)
     if frames.start >= frames.stop or not known.any():
         return ()
-    centre = np.column_stack([np.interp(times[frames], wrenches.times[known], pressed[known, k]) for k in range(2)])
+    centre = np.column_stack([np.interp(times[frames], wrenches.times[known], centres[known, k]) for k in range(2)])
     distances = {side: float(np.median(sole_distances(sole[frames, :, :2], centre))) for side, sole in soles.items()}
     nearest = min(distances.values())
     if nearest <= UNDER:

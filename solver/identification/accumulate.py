@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -64,9 +64,8 @@ def accumulate_regression(
     collected = EquationAccumulator(rig, structure, axes, blocks)
 
     for trial in trials:
-        motions = (trial.motion, *tuple(trial.noise_replicas))
-        for here, *others in zip(*(equations(rig, trial, index, axes, motion) for motion in motions)):
-            collected.add(trial, here, others, exact=True)
+        for piece in equations(rig, trial, index, axes):
+            collected.add(trial, piece, exact=True)
     return collected.regression(rig.links[index])
 
 
@@ -84,18 +83,15 @@ class EquationAccumulator:
         self, rig: Rig, structure: BaseParameters, axes: Axes = "world", blocks: BlockOptions = DEFAULT_BLOCKS
     ) -> None:
         self.rig, self.structure, self.axes = rig, structure, axes
-        self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
+        self.blocks = _BlockAccumulator(structure, blocks)
         self.posture_errors: PostureErrors | None = None
 
-    def add(
-        self, trial: Trial, equations: Equations, replicas: Sequence[Equations] = (), *, exact: bool = False
-    ) -> None:
-        """Add some of a trial's equations, and those of its noise replicas.
+    def add(self, trial: Trial, equations: Equations, *, exact: bool = False) -> None:
+        """Add some of a trial's equations.
 
         Args:
             trial: of the equations.
             equations: of its motion.
-            replicas: of each of its noise replicas, for the null space of flights.
             exact: the equations depend on base parameters alone; otherwise the rest is taken from the prior.
         """
         if not exact:
@@ -104,8 +100,6 @@ class EquationAccumulator:
         if trial.posture_wrenches is not None and trial.corner is None and self.axes == "world":
             # else the rows are not those of single frames, or have other axes
             self._add_posture_errors(trial.posture_wrenches, equations)
-        for other in replicas:
-            self.replica_noise.add(equations, other, len(replicas))
 
     def regression(self, base: str) -> Regression:
         """All equations, with weight one on every axis.
@@ -116,7 +110,6 @@ class EquationAccumulator:
         found, rig = self.blocks.finish(), self.rig
         if not found:
             raise InvalidValue(NO_COUNTED_FRAME)
-        noise = self.replica_noise.finish()
         return Regression(
             rig.links,
             base,
@@ -124,7 +117,6 @@ class EquationAccumulator:
             self.structure,
             np.ones(AXES),
             found,
-            noise=noise,
             posture_errors=self.posture_errors,
         )
 
@@ -191,30 +183,6 @@ class _AxisFactor:
         factor, rows = self.factor, self.rows
         self.factor, self.rows = np.zeros((0, len(self.buffer))), 0
         return factor, rows
-
-
-class _NoiseAccumulator:
-    """Accumulates the changes of the equations due to the motion's noise, averaged over a trial's noise replicas."""
-
-    def __init__(self, structure: BaseParameters) -> None:
-        self.columns = _base_parameter_rows(structure)
-        self.axes = [_AxisFactor(len(base_columns) + 1) for base_columns in self.columns]
-
-    def add(self, here: Equations, replica: Equations, copies: int) -> None:
-        """Add equations of the motion and of one of its noise replicas."""
-        share = np.sqrt(1.0 / copies)
-        change = share * (replica.wrench - here.wrench)
-        for axis, (collected, still, moved, parameter_rows) in enumerate(
-            zip(self.axes, here.rows, replica.rows, self.columns)
-        ):
-            used = here.used[axis]
-            if used.any():
-                collected.add(share * (moved[:, used] - still[:, used]), parameter_rows, change[axis, used])
-
-    def finish(self) -> tuple[np.ndarray, ...]:
-        """Per axis the factor (k, n + 1) of the changes; empty if no trial has noise replicas."""
-        factors = tuple(axis.take()[0] for axis in self.axes)
-        return factors if any(len(factor) for factor in factors) else ()
 
 
 def _base_parameter_rows(structure: BaseParameters) -> list[np.ndarray]:

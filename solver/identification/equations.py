@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..base.errors import InvalidValue
 from ..base.file_arrays import FileRows
 from ..base.so3 import cross, matrix_product, nearest_rotation
 from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
@@ -25,7 +24,6 @@ from ..signals.filters import padding
 from ..signals.trial import Trial
 from ..skeleton.rig import Rig
 from ..values.inertials import PER_LINK, InertialParameters
-from ..values.motion import Motion
 from .blocks import AXES, FORCE_AXES
 from .error_model.frequency_weights import DELAYS, FrequencyWeights, body_regions, filter_changes, low_pass_at
 
@@ -62,9 +60,7 @@ class Equations:
         return [*self.force.reshape(FORCE_AXES, -1, count), *self.moment.reshape(AXES - FORCE_AXES, -1, count)]
 
 
-def equations(
-    rig: Rig, trial: Trial, base: int | str = 0, axes: Axes = "link", motion: Motion | None = None
-) -> Iterator[Equations]:
+def equations(rig: Rig, trial: Trial, base: int | str = 0, axes: Axes = "link") -> Iterator[Equations]:
     """The equations of the counted frames, piece by piece; memory does not depend on the trial's length.
 
     Intervals between frames without forces are filtered separately.
@@ -74,15 +70,12 @@ def equations(
         trial: motion and measured wrenches.
         base: link, by name or index, at whose origin the wrenches are written.
         axes: ``"link"`` or ``"world"``, of the wrenches.
-        motion: another motion than the trial's for Y, such as a noise replica.
     """
-    motion = trial.motion if motion is None else motion
-    if len(motion) != len(trial.motion):
-        raise InvalidValue(f"trial {trial.name!r}: a noise replica has another number of frames than the motion")
+    motion = trial.motion
     total, used = trial.wrenches.total, usable_axes(trial, axes)
     has_data = used.any(axis=1)
     if trial.corner is not None:
-        yield from _whitened_equations(rig, trial, base, axes, motion)
+        yield from _whitened_equations(rig, trial, base, axes)
         return
     if trial.preset is None:
         frames = np.flatnonzero(has_data)
@@ -106,15 +99,15 @@ def equations(
             first += filtered.shape[1]
 
 
-def _whitened_equations(rig: Rig, trial: Trial, base: int | str, axes: Axes, motion: Motion) -> Iterator[Equations]:
+def _whitened_equations(rig: Rig, trial: Trial, base: int | str, axes: Axes) -> Iterator[Equations]:
     """Equations with independent errors, of the intervals that are completely measured, in pieces of `PIECE` frames.
 
     Whitening only sums rows of the same equation over frames, so they remain valid about a moving point too.
     """
     assert trial.corner is not None
-    total, used, rate = trial.wrenches.total, usable_axes(trial, axes), rate_of_grid(motion.times)
+    total, used, rate = trial.wrenches.total, usable_axes(trial, axes), rate_of_grid(trial.motion.times)
     for start, stop in true_runs(used.all(axis=1)):
-        for piece in regressor_pieces(rig, motion.part(start, stop), base, axes):
+        for piece in regressor_pieces(rig, trial.motion.part(start, stop), base, axes):
             here = np.arange(start, stop)[piece.frames]
             wrench = piece.express_wrenches(total[here])
             rows = piece.force.reshape(-1, len(here)), piece.moment.reshape(-1, len(here)), wrench

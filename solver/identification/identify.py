@@ -160,7 +160,7 @@ def identify_trials(
         )
         estimate = _at_prior(estimate)
         # with equations of weight zero the posterior is the prior
-        evidence = replace(regression, weights=np.zeros(AXES), noise=(), posture_errors=None)
+        evidence = replace(regression, weights=np.zeros(AXES), posture_errors=None)
         frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
     elif reason:
         reason = f"the recordings do not decide the result: {reason}"

@@ -51,8 +51,6 @@ class Regression(FullParameterForm):
         structure: base parameters of the rig; Y = Y_b K holds for every motion.
         weights: (6,) one over the residual's standard deviation per axis [1/N, 1/(N m)].
         blocks: at most `MAX_BLOCKS`, in the order of accumulation.
-        noise: per axis the factor of the expected change of [Y_b f] with the motion's noise, unweighted, over all
-            blocks; () where the noise is unknown.
         posture_errors: of a tracked person's motion, over all blocks; None for others.
     """
 
@@ -62,7 +60,6 @@ class Regression(FullParameterForm):
     structure: BaseParameters
     weights: np.ndarray
     blocks: tuple[Block, ...]
-    noise: tuple[np.ndarray, ...] = ()
     posture_errors: PostureErrors | None = None
 
     def __post_init__(self) -> None:
@@ -111,12 +108,6 @@ class Regression(FullParameterForm):
         """Triangular factor (k, B + 1) of W [Y_b f], from which `factor`, `target` and `residual_cost` are computed."""
         return self._weighted(self.axis_factors)
 
-    @cached_property
-    def noise_triangle(self) -> np.ndarray:
-        """Factor (k, B + 1) of the expected change of W [Y_b f] with the motion's noise; no rows where unknown."""
-        if not self.noise:
-            return np.zeros((0, len(self.structure) + 1))
-        return self._weighted(self.noise)
 
     @cached_property
     def equations_with_errors(self) -> EquationsWithErrors:
@@ -176,13 +167,10 @@ class Regression(FullParameterForm):
             raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
         blocks = [*self.blocks, *other.blocks]
         merge_blocks(blocks, MAX_BLOCKS)
-        noise = self.noise or other.noise
-        if self.noise and other.noise:
-            noise = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.noise, other.noise))
         posture = self.posture_errors or other.posture_errors
         if self.posture_errors and other.posture_errors:
             posture = self.posture_errors.merge(other.posture_errors)
-        return replace(self, blocks=tuple(blocks), noise=noise, posture_errors=posture)
+        return replace(self, blocks=tuple(blocks), posture_errors=posture)
 
     @cached_property
     def _axis_columns(self) -> tuple[np.ndarray, ...]:

@@ -99,13 +99,11 @@ class FlightIdentification:
     Attributes:
         spans: (trial, first, last [s], whether it was long enough to be used) of every flight.
         dimension: of the null space of their equations.
-        gap: ratio of the singular values that separate the null space from the rest.
         summary: one sentence on what flight alone determined.
     """
 
     spans: tuple[tuple[str, float, float, bool], ...]
     dimension: int
-    gap: float
     summary: str
 
 

@@ -84,7 +84,7 @@ def _flight_identification(flights: Flights | None) -> FlightIdentification | No
         return None
     spans = sorted([*((*span, True) for span in flights.used), *((*span, False) for span in flights.short)])
     space = flights.null_space
-    return FlightIdentification(tuple(spans), space.dimension, space.gap, space.summary)
+    return FlightIdentification(tuple(spans), space.dimension, space.summary)
 
 
 def _signals(study: StudyData, result: Identification, record: TrialRecord) -> Signals:

@@ -223,10 +223,9 @@ def flight_intervals_table(content: Content) -> Table:
     """Flights of an identification without forces."""
     found = content.from_flight
     size = "" if found is None else str(found.dimension)
-    gap = "" if found is None or found.gap == np.inf else f" (gap {found.gap:.3g})"
     return Table(
         "Flights detected from the motion, by the free fall of the centre of mass; no forces were used. The equations "
-        f"of a body without contact have a null space, here of dimension {size}{gap}. The body's parameters lie in "
+        f"of a body without contact have a null space, here of dimension {size}. The body's parameters lie in "
         "it, scaled by the total mass.",
         (Column("trial"), Column("from [s]", number(2)), Column("to [s]", number(2)), Column("", _usable)),
         () if found is None else found.spans,

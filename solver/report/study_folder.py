@@ -208,10 +208,8 @@ def _flights_data(flights: Flights) -> dict[str, Any]:
     return {
         "used": flights.used,
         "short": flights.short,
-        "metric": space.metric,
         "singular_values": space.singular_values,
         "dimension": space.dimension,
-        "gap": space.gap if space.gap < float("inf") else None,
         "base_parameters": dict(zip(space.base.names, space.values.tolist(), strict=True)),
     }
 

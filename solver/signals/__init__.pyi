@@ -16,7 +16,6 @@ from .manifold import smooth_motion as smooth_motion
 from .noise import lower_cutoff as lower_cutoff
 from .noise import noise_floor as noise_floor
 from .noise import noise_frequency as noise_frequency
-from .noise_replicas import NoiseReplicas as NoiseReplicas
 from .resampling import Lag as Lag
 from .resampling import filter_wrenches as filter_wrenches
 from .resampling import rate_of_grid as rate_of_grid

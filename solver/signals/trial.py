@@ -14,7 +14,6 @@ from ..storage.manifest import FileName
 from ..values.filter_presets import FilterPreset
 from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
 from ..values.wrenches import Wrenches
-from .noise_replicas import NoiseReplicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,6 @@ class Trial:
         wrenches: N samples at the motion's times.
         counted: (N,) True where every contact with the world is measured, including flight.
         excluded: (reason, number of frames) of excluded frames, for the report.
-        noise_replicas: replicas of the motion with added noise; () if unknown.
         preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
         posture_wrenches: errors of the equations that follow posture, of a person; None if unknown.
         corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
@@ -119,7 +117,6 @@ class Trial:
     wrenches: Wrenches
     counted: np.ndarray
     excluded: tuple[tuple[str, int], ...] = field(default=())
-    noise_replicas: NoiseReplicas | tuple[Motion, ...] = ()
     preset: FilterPreset | None = None
     posture_wrenches: PostureWrenches | None = None
     corner: float | None = None
@@ -137,7 +134,7 @@ class Trial:
         return self.wrenches if self.preset is None else filter_wrenches(self.wrenches, self.preset)
 
     def part(self, start: int, stop: int) -> Trial:
-        """Frames start..stop-1 as a trial, without noise replicas."""
+        """Frames start..stop-1 as a trial."""
         wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
         motion = self.motion.part(start, stop)
         return Trial(

@@ -18,16 +18,14 @@ from ..dynamics import difference, integrate, link_motions
 from ..dynamics.wrench import com_acceleration
 from ..identification.accumulate import accumulate_regression
 from ..identification.comparison import compare
-from ..identification.flight import NOISE, PLAIN, null_space
+from ..identification.flight import null_space
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.result import Identification
 from ..signals import (
     GRAVITY,
     FilterPreset,
-    NoiseReplicas,
     find_flights,
     light_preset,
-    noise_floor,
     preset_of,
     resample,
     settling_time,
@@ -127,13 +125,10 @@ def _build_flight_trial(
     )
     q = _extrapolate_flights(rig, poses.q if even else motion.q, flying, rate, reach)
     times = motion.times[0] + np.arange(-reach, len(motion) + reach) / rate
-    floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
-    copies = () if floor is None else NoiseReplicas(rig, times, q, light, floor, record.name)
-    own = smooth_motion(rig, times, q, light)
-    kept = [replace(each.part(reach, reach + len(motion)), times=motion.times) for each in (own, *copies)]
+    kept = replace(smooth_motion(rig, times, q, light).part(reach, reach + len(motion)), times=motion.times)
     zero = Wrenches(motion.times, (NO_CONTACT,), np.where(inner[:, None, None], np.zeros((1, 1, 6)), np.nan))
     left = ((IN_CONTACT, int(np.sum(~flying))), (FLIGHT_ENDS, int(np.sum(flying & ~inner))))
-    return Trial(record.name, kept[0], zero, inner, left, tuple(kept[1:]), preset, corner=NOISE_CORNER)
+    return Trial(record.name, kept, zero, inner, left, preset, corner=NOISE_CORNER)
 
 
 def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: float, reach: int) -> np.ndarray:
@@ -194,8 +189,7 @@ def identify_flights(
             f"the longest of {len(short)} lasts {longest:.2f} s" if short else "the centre of mass never falls freely"
         )
         raise InvalidValue(f"no flight is long enough to identify from: {seen}; record jumps of 0.3 s or more")
-    alone = [replace(trial, noise_replicas=()) for trial in trials]
-    result = identify_trials(rig, alone, options, progress=progress)
+    result = identify_trials(rig, trials, options, progress=progress)
     contact = [_build_contact_trial(record) for record in prepared.records]
     comparisons = [
         compare(rig, trial, result.parameters, result.prior, base=options.base)
@@ -203,8 +197,7 @@ def identify_flights(
         if trial is not None and trial.counted.any()
     ]
     regression = accumulate_regression(rig, trials, options.base, "world").with_weights(result.weights)
-    metric = NOISE if regression.noise else PLAIN
-    flights = Flights(used, short, null_space(regression, rig, mass, metric))
+    flights = Flights(used, short, null_space(regression, mass))
     return replace(result, comparisons=(*result.comparisons, *comparisons)), flights
 
 

@@ -111,7 +111,7 @@ class Flights:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings for the report."""
-        is_determined = self.null_space.is_distinct and self.null_space.dimension == 1
+        is_determined = self.null_space.dimension == 1
         warnings = [] if is_determined else [f"{self.null_space.summary}; the prior supplied the rest"]
         if self.short:
             listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)

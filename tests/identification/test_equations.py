@@ -149,17 +149,6 @@ def test_a_short_signal_is_filtered_in_one_piece() -> None:
     np.testing.assert_allclose(found.T, low_pass(signal, RATE, HUMAN), atol=1e-12)
 
 
-def test_noise_replicas_are_filtered_identically() -> None:
-    """A replica that is the motion itself changes nothing in the equations, so no direction counts as noise."""
-    rig = small_rig()
-    trial = swinging_trial(rig, other_body(rig))
-    noise = accumulate_regression(
-        rig, [replace(trial, noise_replicas=(trial.motion, trial.motion))], axes="world"
-    ).noise
-    assert len(noise) == 6
-    assert max(np.abs(factor).max() for factor in noise) == 0.0
-
-
 def test_link_axes_rotate_the_filtered_wrench() -> None:
     """In link axes the filtered wrench is that of world axes, rotated: its length does not change."""
     rig = small_rig()

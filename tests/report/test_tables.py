@@ -115,7 +115,7 @@ CONTENT = Content(
         Finding("mass", ("squat",), 1.02, (NAN, NAN), "", Action.NOTHING, "the gain is right"),
     ),
     flights=(FlightCheck("jump", 40, (0.8, 1.0), (18.0, 72.0)),),
-    from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, 4.5, "all determined"),
+    from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, "all determined"),
     warnings=("be <careful>",),
     loads=(LoadSummary("left_foot", 1.5, 0.2, np.array([0.01, 0.02, -0.03]), ("pelvis",), 0.75),),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from solver.signals.stillness import STILL
 from solver.skeleton.rig import Rig
 from solver.values.motion import Motion
 from tests.identification.bodies import small_rig
-from tests.signals.test_noise_replicas import swinging
+from tests.signals.test_noise import swinging
 
 
 def shifted(rig: Rig, size: float, count: int = 1000) -> np.ndarray:

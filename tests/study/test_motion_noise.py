@@ -11,7 +11,7 @@ from solver.study.values import TrialRecord
 from solver.tracking.track import TrackedMotion
 from tests.identification.bodies import small_rig
 from tests.random_motion import measured
-from tests.signals.test_noise_replicas import swinging
+from tests.signals.test_noise import swinging
 
 PRESET = PRESETS["human_8hz"]
 WEIGHED = 0.02

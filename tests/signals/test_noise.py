@@ -1,4 +1,4 @@
-"""Laws of the noise estimated from a motion, and of replicas with added noise."""
+"""Laws of the noise estimated from a motion."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.signals import PRESETS, NoiseReplicas, lower_cutoff, noise_floor, noise_frequency, smooth_motion
-from solver.signals.noise_replicas import REPLICA_SAMPLES, REPLICAS
+from solver.signals import PRESETS, lower_cutoff, noise_floor, noise_frequency
 from tests.identification.bodies import small_rig
 
 RATE, NOISE = 100.0, 0.002
@@ -91,32 +90,3 @@ def test_a_joint_at_its_limit_has_no_effect() -> None:
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
     assert 0.3 < noise_frequency(rig, times, q, floor) < 4.0
-
-
-def test_replicas_add_as_much_noise_again() -> None:
-    """Accelerations of replicas differ from the motion's as much as these from the motion without noise."""
-    rig = small_rig()
-    times, q = swinging(NOISE)
-    exact = smooth_motion(rig, *swinging(0.0), PRESET)
-    seen = smooth_motion(rig, times, q, PRESET)
-    floor = noise_floor(rig, times, q, PRESET)
-    assert floor is not None
-    copies = tuple(NoiseReplicas(rig, times, q, PRESET, floor, "a"))
-    inner = slice(50, -50)
-    own = (seen.a - exact.a)[inner, 6:].std()
-    again = np.mean([(copy.a - seen.a)[inner, 6:].std() for copy in copies])
-    assert again == pytest.approx(own, rel=0.2)
-    same = tuple(NoiseReplicas(rig, times, q, PRESET, floor, "a"))
-    assert np.array_equal(copies[0].q, same[0].q)
-    assert not np.array_equal(copies[0].q, copies[1].q)
-
-
-def test_the_number_of_replicas_depends_on_the_length() -> None:
-    """A short recording has four replicas and a long one fewer, but never with fewer frames together."""
-    rig = small_rig()
-    floor = np.eye(rig.nv)
-    for minutes, copies in ((0.1, 4), (1.0, 4), (1.5, 3), (2.0, 2), (5.0, 1), (60.0, 1)):
-        times = np.arange(round(minutes * 12_000)) / 200.0
-        assert len(NoiseReplicas(rig, times, np.zeros((len(times), rig.nq)), PRESET, floor)) == copies
-        assert copies * len(times) >= min(REPLICA_SAMPLES, REPLICAS * len(times))
-    assert len(list(NoiseReplicas(rig, *swinging(NOISE), PRESET, floor * NOISE**2))) == REPLICAS
