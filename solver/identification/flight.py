@@ -21,8 +21,6 @@ from .regression import Regression
 
 RANK_TOLERANCE = 1e-8
 """Singular value, as a fraction of the largest, that is rounding."""
-MIN_GAP = 3.0
-"""Ratio to the smallest singular value up to which another one is no larger than the errors of the motion."""
 
 
 @checked
@@ -33,7 +31,7 @@ class NullSpace:
     Attributes:
         base: base parameters of the rig.
         singular_values: (B,) of the regressor, descending.
-        dimension: of the null space; 1 can be scaled by the total mass.
+        dimension: of the null space of the motion, without its errors; 1 can be scaled by the total mass.
         values: (B,) base parameters along the direction with the smallest singular value; if several are zero, the
             shortest vector with that mass.
         total_mass: [kg] that scaled them.
@@ -54,14 +52,14 @@ class NullSpace:
 
     @property
     def summary(self) -> str:
-        """Sentence that says what flight alone determined."""
+        """Sentence that says what the motion in flight shows, as far as its errors allow."""
         size = len(self.base)
         if self.dimension == 1:
-            return f"flight alone determined all {size} base parameters, scaled by {self.total_mass:.2f} kg"
+            return f"flight alone shows all {size} base parameters, scaled by {self.total_mass:.2f} kg"
         return (
-            f"flight alone determined {size - self.dimension} of {size} directions of the base parameters; "
-            f"beyond the scale {self.dimension - 1} are undetermined (without motion, without effect, or no larger "
-            "than errors of the motion), and the total mass does not help"
+            f"flight alone shows {size - self.dimension} of {size} directions of the base parameters; "
+            f"beyond the scale {self.dimension - 1} are without motion or without effect, and the total mass does not "
+            "help"
         )
 
 
@@ -106,8 +104,7 @@ def null_space(regression: Regression, total_mass: float) -> NullSpace:
     basis = rows[exact] if np.any(exact & carried) else rows[[last]]
     shares = basis @ masses
     found = shares / (shares @ shares) @ basis * total_mass
-    dimension = int(np.sum(exact | (values <= MIN_GAP * values[last])))
-    return NullSpace(base, np.where(exact, 0.0, values), dimension, found, total_mass)
+    return NullSpace(base, np.where(exact, 0.0, values), max(int(exact.sum()), 1), found, total_mass)
 
 
 def _total_mass_row(base: BaseParameters) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
 from ..options.study import Settings
+from ..scene.determined import TABLES
 from ..skeleton.rig import Rig
 from ..values.inertials import MASS
 from .flights import identify_flights
@@ -48,7 +49,9 @@ def identify_prepared(
 def warn_of_result(prepared: StudyData, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
     """Warnings that follow from the comparison of the result with the trials and the prior."""
     if flights is not None:
-        return flights.warnings
+        supplied = sum(each.source == TABLES for each in identified.determined)
+        shared = f"the prior supplied {supplied} of {len(identified.determined)} masses and first moments"
+        return (f"{flights.null_space.summary}; {shared}", *flights.warnings)
     unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
     return (
         *((f"{list_names(unused)}: no frame counts, left out of the identification",) if unused else ()),

@@ -110,13 +110,11 @@ class Flights:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings for the report."""
-        is_determined = self.null_space.dimension == 1
-        warnings = [] if is_determined else [f"{self.null_space.summary}; the prior supplied the rest"]
-        if self.short:
-            listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
-            warnings.append(f"flights too short to use once the filter's reach is removed from both ends: {listed}")
-        return tuple(warnings)
+        """Warnings of flights that were not used."""
+        if not self.short:
+            return ()
+        listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
+        return (f"flights too short to use once the filter's reach is removed from both ends: {listed}",)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

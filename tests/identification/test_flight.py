@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -65,7 +63,7 @@ def test_a_joint_that_never_moves_leaves_its_link_undetermined(rig: Rig) -> None
     found = null_space(accumulate_regression(rig, trials, axes="world"), MASS)
     # one body: mass and inertia each have a scale of their own; and the second link's seven are the first's
     assert found.dimension == 9
-    assert "are undetermined" in found.summary
+    assert "without motion" in found.summary
     assert found.values[0] == pytest.approx(MASS)
 
 
@@ -81,16 +79,3 @@ def test_least_squares_of_flights_is_refused(rig: Rig, spins: np.ndarray) -> Non
     """Without forces least squares would give a body without mass: refused."""
     with pytest.raises(InvalidValue, match="up to a factor"):
         estimate_base(throw_equations(rig, spins))
-
-
-def test_directions_no_larger_than_the_errors_of_the_motion_are_undetermined(rig: Rig, spins: np.ndarray) -> None:
-    """Motions that are nearly alike move the body in fewer directions than their errors: the summary counts them."""
-    regression = throw_equations(rig, spins)
-    (block,) = regression.blocks[:1]
-    errors = 10.0 * np.random.default_rng(4).standard_normal((400, len(regression.structure)))
-    blurred = replace(
-        block, factors=tuple(np.pad(errors[:, : f.shape[1] - 1], ((0, 0), (0, 1))) for f in block.factors)
-    )
-    found = null_space(replace(regression, blocks=(*regression.blocks, blurred), counts=np.zeros(0)), MASS)
-    assert found.dimension > 1
-    assert "no larger than errors of the motion" in found.summary
