@@ -108,7 +108,6 @@ class Regression(FullParameterForm):
         """Triangular factor (k, B + 1) of W [Y_b f], from which `factor`, `target` and `residual_cost` are computed."""
         return self._weighted(self.axis_factors)
 
-
     @cached_property
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations with the `posture_errors` of the motion."""
