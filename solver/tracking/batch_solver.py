@@ -36,13 +36,11 @@ class BatchSolution:
     Attributes:
         q: (N, nq) poses.
         converged: (N,) True if they converged.
-        bounded: (N,) True if a joint limit is active.
         error: (N,) [m] root mean square distance of the points before the last step.
     """
 
     q: np.ndarray
     converged: np.ndarray
-    bounded: np.ndarray
     error: np.ndarray
 
 
@@ -69,7 +67,7 @@ class BatchSolver:
             positions: (N, P, 3) [m] world; NaN where not measured.
             weight_factors: (N, P) factor on the weight of each point.
         """
-        result = BatchSolution(q.copy(), np.zeros(len(q), bool), np.zeros(len(q), bool), np.zeros(len(q)))
+        result = BatchSolution(q.copy(), np.zeros(len(q), bool), np.zeros(len(q)))
         seen = np.isfinite(positions[:, :, 0])
         weights = np.where(seen, self._task.weights * weight_factors, 0.0)
         measured = np.where(seen[:, :, None], positions, 0.0)
@@ -95,14 +93,12 @@ class BatchSolver:
         step = _solve_linear(matrix, gradient)
         # frames n, coordinates i: a step that does not descend leads to a saddle point
         descends = np.einsum("ni,ni->n", step, gradient) >= 0.0
-        bounded = np.zeros(len(q), bool)
         if self._limited:
             places = self._stops.coordinates(q)
             low, high = self._stops.lower - places, self._stops.upper - places
             turned = self._rotation_jacobians(places)
             change = _solve_linear(turned, step)[:, ROOT_NV:]
-            bounded = ((change < low - BOUND_TOLERANCE) | (change > high + BOUND_TOLERANCE)).any(axis=1)
-            at = np.flatnonzero(bounded)
+            at = np.flatnonzero(((change < low - BOUND_TOLERANCE) | (change > high + BOUND_TOLERANCE)).any(axis=1))
             if len(at):
                 turning = turned[at]
                 back = turning.swapaxes(1, 2)
@@ -111,7 +107,6 @@ class BatchSolver:
                 inner = [solve_bounded(h, g, _bounds(lower, upper)) for h, g, lower, upper in programs]
                 step[at] = (turning @ np.array([each.x for each in inner])[:, :, None])[:, :, 0]
                 descends[at] = [each.slack == 0.0 for each in inner]
-        found.bounded[active] = bounded
         return step, descends & (np.abs(step[:, 3:]).max(axis=1) <= MAX_ANGULAR_STEP)
 
     def _rotation_jacobians(self, places: np.ndarray) -> np.ndarray:

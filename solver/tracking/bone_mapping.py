@@ -332,10 +332,10 @@ def facing_rotation(heads: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def _foot_widening(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int], scale: float) -> float:
     """By how much each of the rig's feet is further out than the recorded one, scaled, both at rest [m]."""
-    starts, feet = find_joint_centres(rig, anatomy.parts), [f"{side}_{LEG[-1]}" for side in SIDES]
-    if not all(foot in starts and foot in places for foot in feet):
+    feet = [f"{side}_{LEG[-1]}" for side in SIDES]
+    if not all(foot in anatomy.parts and foot in places for foot in feet):
         return 0.0
-    own = (starts[feet[0]] - starts[feet[1]])[:2]
+    own = np.subtract(*(rig.rest[1][rig.index(anatomy.parts[foot])][:2] for foot in feet))
     theirs = float(np.linalg.norm(np.subtract(*(rest.heads[places[foot]][:2] for foot in feet))))
     hips = [f"{side}_{LEG[0]}" for side in SIDES]
     if all(hip in places for hip in hips):

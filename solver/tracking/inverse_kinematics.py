@@ -242,7 +242,6 @@ class InverseKinematics:
         found = self._solve_program(matrix, gradient, bounds)
         state.slack = found.slack
         state.active_bounds = found.multipliers != 0.0 if found.multipliers.any() else None
-        state.bound_steps += state.active_bounds is not None
         return found.x if turning is None else self.limits.to_angular_steps(turning, found.x)
 
     def _solve_free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:

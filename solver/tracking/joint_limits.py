@@ -178,15 +178,13 @@ class LimitStops:
             result[:, own] = nearest_rotation_vectors(result[:, own], *bounds)
         return result
 
-    def add(self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray) -> int:
-        """Adds stops to the normal equations (N, nv, nv), (N, nv) of configurations (N, nq) in place; returns how many
-        frames are at one.
-        """
+    def add(self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray) -> None:
+        """Adds stops to the normal equations (N, nv, nv), (N, nv) of configurations (N, nq) in place."""
         coordinates = self.coordinates(q)
         low, high = coordinates <= self.lower + TOUCH_TOLERANCE, coordinates >= self.upper - TOUCH_TOLERANCE
         at_limit = np.flatnonzero((low | high).any(axis=1))
         if not len(at_limit):
-            return 0
+            return
         coordinates, low, high = coordinates[at_limit], low[at_limit], high[at_limit]
         corrections = np.where(low, self.lower, np.where(high, self.upper, coordinates)) - coordinates
         stiffness = (
@@ -200,7 +198,6 @@ class LimitStops:
         pulls = rows.swapaxes(1, 2) * stiffness[:, None, :]
         hessian[at_limit, ROOT_NV:, ROOT_NV:] += pulls @ rows
         gradient[at_limit, ROOT_NV:] += (pulls @ corrections[:, :, None])[:, :, 0]
-        return len(at_limit)
 
     def clamp(self, q: np.ndarray) -> np.ndarray:
         """Configurations (N, nq) with every joint coordinate inside its limits."""

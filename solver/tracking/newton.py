@@ -82,7 +82,6 @@ class SolverState:
         last_step: [rad] largest change of the previous step; infinite before a trajectory's first step, and after one
             that did not converge.
         remaining: [rad] estimated remaining change after that step; infinite if unknown.
-        bound_steps: number of steps in which a joint limit was active.
         slack: [rad] by which the last step violates its bounds.
     """
 
@@ -92,7 +91,6 @@ class SolverState:
     newton: Newton | None = None
     last_step: float = np.inf
     remaining: float = np.inf
-    bound_steps: int = 0
     slack: float = 0.0
 
     @staticmethod

@@ -47,7 +47,6 @@ class PoseBlock:
         converged: (n,) see `TrackedMotion`.
         slack: (n,) the same.
         restarts: frames in which the fit was lost and found again.
-        bounded_count: number of frames solved together with an active joint limit.
     """
 
     frames: slice
@@ -56,7 +55,6 @@ class PoseBlock:
     converged: np.ndarray
     slack: np.ndarray
     restarts: tuple[int, ...] = ()
-    bounded_count: int = 0
 
 
 @dataclass(slots=True)
@@ -210,7 +208,7 @@ def _track_with_batches(
             for place in range(run_start, run_stop):
                 piece.record(place, samples[start + place], samples.interval(start + place))
         last = piece.q[-1]
-        yield piece.to_block(start, int(found.bounded.sum()))
+        yield piece.to_block(start)
 
 
 def _leading_blocks(path: _PoseRecorder, first: int) -> Iterator[PoseBlock]:
@@ -242,8 +240,8 @@ class _PoseRecorder:
         for name in ("q", "v", "converged", "slack", "restarted"):
             getattr(self, name)[places] = getattr(other, name)[which]
 
-    def to_block(self, start: int, bounded: int = 0) -> PoseBlock:
+    def to_block(self, start: int) -> PoseBlock:
         """All frames as a block that begins at a frame."""
         frames = slice(start, start + len(self.q))
         restarts = tuple((start + np.flatnonzero(self.restarted)).tolist())
-        return PoseBlock(frames, self.q, self.v, self.converged, self.slack, restarts, bounded)
+        return PoseBlock(frames, self.q, self.v, self.converged, self.slack, restarts)

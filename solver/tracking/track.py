@@ -45,7 +45,6 @@ class TrackedMotion(TimeSeries, ArrayValue):
         names: M tracked markers.
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
         is_tracked: (N,) False where too few markers were seen and the pose of the last frame is kept.
-        limited_steps: number of steps with an active joint limit.
         drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
         size_ratio: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: messages for the user.
@@ -60,7 +59,6 @@ class TrackedMotion(TimeSeries, ArrayValue):
     names: Annotated[tuple[str, ...], Names("M")]
     errors: Annotated[np.ndarray, Array("N", "M", finite=False)]
     is_tracked: np.ndarray
-    limited_steps: int = 0
     drift: float = 0.0
     size_ratio: float = 1.0
     warnings: tuple[str, ...] = ()
@@ -165,7 +163,6 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     poses, speeds, converged, slack = FileRows(), FileRows(), FileRows(bool), FileRows()
     points: _PointStatistics | None = None
     restarts: list[int] = []
-    bounded = 0
     if targets.positions is not None:
         points = _PointStatistics(rig, tracker.solver.kinematics, targets.positions)
     for piece in track_blocks(tracker, samples, usable, progress):
@@ -173,7 +170,6 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
         converged.add(piece.converged)
         slack.add(piece.slack)
         restarts += piece.restarts
-        bounded += piece.bounded_count
         if targets.measures_velocities:
             speeds.add(piece.v)
         if points is not None:
@@ -193,7 +189,7 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     v = speeds.finish() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
     return TrackedMotion(
-        targets.times, q, v, names, errors, usable, tracker.solver.state.bound_steps + bounded, tracker.drift, size,
+        targets.times, q, v, names, errors, usable, tracker.drift, size,
         warnings, converged=solved[0], slack=solved[1],
     )  # fmt: skip
 

@@ -317,7 +317,6 @@ class Tracker:
         )
         better = _is_better(new_error, new_orientation_error, error, orientation_error)
         if better:
-            alternative.state.bound_steps = self.solver.state.bound_steps
             self.solver.state = alternative.state
         if better or self.options.iterations or alternative.samples >= ALTERNATIVE_SAMPLES:
             self._alternative = None

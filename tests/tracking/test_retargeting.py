@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseT
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.values.motion import Motion
 from solver.values.person import LINKS
+from tests.bipeds import Biped
 from tests.character.synthetic import make_character
 
 RATE = 50.0
@@ -178,6 +180,19 @@ def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
         retarget_motion(source, hrp2(), replace(mapping, segments=("tail", *mapping.segments[1:])))
     with pytest.raises(UnknownLink):
         retarget_motion(source, hoap3(), mapping)
+
+
+def test_legs_without_ankle_roll_keep_the_body_upright(tmp_path: Path) -> None:
+    """Feet nearer to each other than hips tilt soles that legs of five joints cannot keep level; a note says so."""
+    rig = from_urdf(Biped(ankle=(("pitch", "0 1 0"),)).write(tmp_path))
+    given = Performer.from_motion(person(), squat(person()))
+    sides = [link.startswith("right") - link.startswith("left") for link in given.recording.names]
+    inwards = 0.06 * np.array([side * name.endswith("foot") for side, name in zip(sides, given.recording.names)])
+    positions = np.asarray(given.recording.positions) + inwards[:, None] * [0.0, 1.0, 0.0]
+    found = retarget_motion(replace(given, recording=replace(given.recording, positions=positions)), rig)
+    assert np.abs(link_motions(rig, found.motion).rotation[2, 1, 0]).max() < 0.05
+    assert any("cannot keep standing soles level: they are turned by up to" in note for note in found.notes)
+    assert found.converged.all()
 
 
 def test_free_links_of_a_mapping_are_noted_once() -> None:

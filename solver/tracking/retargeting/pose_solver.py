@@ -24,6 +24,8 @@ from .separation import SeparationRows
 
 FOOT_WEIGHT = 1e4
 """Weight of the feet over all others: their remaining errors are micrometres."""
+FOOT_FREEDOMS = 6
+"""By definition."""
 HIP_WEIGHT = 2.0
 """Weight of a metre of the hips' position over a metre by which an orientation's error moves a point at
 `METRES_PER_RADIAN`."""
@@ -116,18 +118,12 @@ class PoseSolver:
         firm = np.isin(self.links, feet)
         weights = METRES_PER_RADIAN**2 * np.where(firm, FOOT_WEIGHT, mapping.weights)
         moved = self.tree.coordinate_moves_link[self.links].astype(float)
-        self._foot_rows = [int(np.flatnonzero(self.links == foot)[0]) for foot in feet]
+        self.foot_rows = [int(np.flatnonzero(self.links == foot)[0]) for foot in feet]
         """Indices of the feet among the links."""
         self._chains = ChainFit(rig, self.links)
         self._weights = weights
         self._shared = (moved * weights[:, None]).T @ moved
         self._moved = weights[:, None] * moved
-        loose = (mapping.twist_weights < 1.0) & ~firm & (np.abs(mapping.bone_axes).sum(axis=1) > 0.0)
-        self._twisting_rows = np.flatnonzero(loose)
-        """Links that follow with less weight about their bones."""
-        self._bones = mapping.bone_axes[loose]
-        self._twist_reduction = 1.0 - mapping.twist_weights[loose]
-        self._twist_rows = np.sqrt(self._twist_reduction * weights[loose])[:, None] * moved[loose]
         self.hip_offset = hip_centre(rig)
         """(3,) [m] middle between the hips, axes of the root."""
         limits = rig.limits
@@ -142,6 +138,15 @@ class PoseSolver:
         self.start_bounds = self.lower + room, self.upper - room
         """Bounds (2, nv) of first poses, with a margin for smoothing."""
         self.rest_coordinates = np.clip(0.0, *self.start_bounds)
+        bones, twist = np.array(mapping.bone_axes), np.array(mapping.twist_weights)
+        for row, foot in zip(self.foot_rows, feet):
+            bones[row], twist[row] = self._find_free_axis(foot), mapping.weights[row] / FOOT_WEIGHT
+        loose = (twist < 1.0) & (np.abs(bones).sum(axis=1) > 0.0)
+        self._twisting_rows = np.flatnonzero(loose)
+        """Links that follow with less weight about their bones, and feet about axes that legs do not control."""
+        self._bones = bones[loose]
+        self._twist_reduction = 1.0 - twist[loose]
+        self._twist_rows = np.sqrt(self._twist_reduction * weights[loose])[:, None] * moved[loose]
         self._posture = np.concatenate([np.zeros(ROOT_NV), np.full(rig.nv - ROOT_NV, POSTURE_WEIGHT)])
         self._prior_weights = np.concatenate([np.full(3, METRES_PER_RADIAN**-2), np.ones(rig.nv - 3)])
         in_one_leg = np.logical_xor(*self.tree.coordinate_moves_link[list(feet)])
@@ -152,6 +157,21 @@ class PoseSolver:
         in_one_arm = self.tree.coordinate_moves_link[arms].sum(axis=0) == 1
         self.limb_weights = np.where(in_one_leg | in_one_arm, LEG_WEIGHT, BODY_WEIGHT)
         """(nv,) weights of a prior from which only legs and arms give way."""
+
+    def _find_free_axis(self, foot: int) -> np.ndarray:
+        """Axis (3,), in the foot's link, about which a leg of five joints cannot turn a foot in place; otherwise 0.
+
+        It is the rotation of the wrench that does no work on the leg. If the sole had to be level about it, too, both
+        legs would fix the root, and turn it over where the feet are nearer to each other than the hips.
+        """
+        own = np.flatnonzero(self.tree.coordinate_moves_link[foot])[ROOT_NV:]
+        if len(own) != FOOT_FREEDOMS - 1:
+            return np.zeros(3)
+        placed = self.link_frames(SolvedPoses(np.eye(3)[None], self.rest_coordinates[None]))
+        moves = self.tree.jacobian(placed, foot, self.tree.link_origins(placed, foot))[0][:, own]
+        way = np.linalg.svd(np.vstack([moves, placed.axes[own, :, 0].T]))[0][3:, -1]
+        axes = self.tree.link_rotations(placed, np.array([foot]))[0, 0]
+        return np.asarray(axes.T @ way / np.linalg.norm(way))
 
     def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> SolvedPoses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
@@ -222,18 +242,18 @@ class PoseSolver:
         placed, y = self.link_frames(poses), poses.y
         axes = np.ascontiguousarray(placed.axes.transpose(2, 0, 1))
         errors, bones = self._orientation_errors(targets, placed)
-        bound = np.ones((len(y), len(self.feet)))
+        bound, shares = np.ones((len(y), len(self.feet))), np.ones(errors.shape[:2])
         if targets.foot_freedom is not None:
-            bound = 1.0 - targets.foot_freedom
-            errors[:, self._foot_rows] *= bound[:, :, None]
+            bound = shares[:, self.foot_rows] = 1.0 - targets.foot_freedom
+            errors[:, self.foot_rows] *= bound[:, :, None]
         torques = errors.swapaxes(1, 2) @ self._moved
         gradient = (axes * torques.swapaxes(1, 2)).sum(axis=2)
         hessian = axes @ axes.swapaxes(1, 2)
         hessian *= self._shared
-        twist_rows = (bones @ axes.swapaxes(1, 2)) * self._twist_rows
+        twist_rows = (bones @ axes.swapaxes(1, 2)) * self._twist_rows * np.sqrt(shares[:, self._twisting_rows, None])
         hessian -= twist_rows.swapaxes(1, 2) @ twist_rows
         if targets.foot_freedom is not None:
-            own = np.sqrt(targets.foot_freedom)[:, :, None] * np.sqrt(self._moved[self._foot_rows])
+            own = np.sqrt(targets.foot_freedom)[:, :, None] * np.sqrt(self._moved[self.foot_rows])
             free_rows = (own[:, :, None] * axes.swapaxes(1, 2)[:, None]).reshape(len(y), -1, y.shape[1])
             hessian -= free_rows.swapaxes(1, 2) @ free_rows
         rows, residuals = [], []

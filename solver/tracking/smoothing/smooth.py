@@ -99,7 +99,7 @@ def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion) -> TrackedMotion:
     errors = np.linalg.norm(rest, axis=2)
     errors[~tracked.is_tracked] = np.nan
     velocities = manifold_velocities(rig, targets.times, result)
-    return replace(tracked, q=result, v=velocities, errors=errors, limited_steps=problem.frames_at_limits)
+    return replace(tracked, q=result, v=velocities, errors=errors)
 
 
 def _return_unsmoothed(tracked: TrackedMotion, why: str) -> TrackedMotion:
@@ -147,8 +147,6 @@ class _Problem:
         self.has_mass = rig.prior.total_mass > 0.0
         self.observed = observed_coordinates(rig, targets)
         """(nv,) Observed coordinates. Others, as of a head without markers, would move to smooth the centre of mass."""
-        self.frames_at_limits = 0
-        """Frames in which a joint is at a limit."""
 
     def solve(self, q: np.ndarray, first: int) -> np.ndarray:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
@@ -157,18 +155,17 @@ class _Problem:
         noise = estimate_measurement_noise(self._residuals(q, first), self.rig.nv, self.rate, BAND, NOISE_WINDOW)
         variance = noise**2 * self.variance_factors[first : first + len(q)]
         prior = self._prior(q, np.linalg.inv(hessian) * variance[:, None, None])
-        at_limits = 0
         for step in range(ITERATIONS):
             if step:
                 hessian, gradient = self._normal_equations(q, samples)
             hessian /= noise[:, None, None] ** 2
             gradient /= noise[:, None] ** 2
-            at_limits = self.stops.add(q, hessian, gradient) if self.stops.has_limits else 0
+            if self.stops.has_limits:
+                self.stops.add(q, hessian, gradient)
             change = retract(self.rig, self._step(q, hessian, gradient, prior))
             q = continuous_quaternions(self.rig, integrate(self.rig, q, change))
             if np.abs(change).max() < TOLERANCE:
                 break
-        self.frames_at_limits += at_limits
         return self.stops.clamp(q) if self.stops.has_limits else q
 
     def point_residuals(self, q: np.ndarray, first: int = 0) -> np.ndarray:
