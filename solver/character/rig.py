@@ -35,7 +35,8 @@ MAX_UNWEIGHTED = 0.5
 MAX_STEP = 0.02
 """Difference of the soles' heights, as a fraction of the height, above which a note says so."""
 SOLE_FRACTION = 0.012
-"""Height above a foot's lowest point, as a fraction of the character's height, up to which it touches the floor."""
+"""Height above a foot's lowest point, as a fraction of the character's height, up to which it touches the floor.
+Measured on a simulated character: half and twice the value give the same soles."""
 CORNERS = 8
 """Largest number of corners of a sole."""
 

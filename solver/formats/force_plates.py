@@ -19,7 +19,8 @@ eight channels of four three-component corner sensors; 4 as 2, through a calibra
 
 
 SAME_HEIGHT = 0.05
-"""[m] Stairs and boxes carry plates above plates, by convention at other heights."""
+"""[m] Stairs and boxes carry plates above plates, by convention at other heights. Measured on the recordings of
+`axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the value read the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ FORCE, POINT, MOMENT = "v", "p", "m"
 KNOWN_NAMES = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"
 """Known names of force columns, for messages."""
 MIN_LEVEL_MOMENT = 2.0
-"""[N m] Root mean square under load of moments about horizontal axes from which on they are not free moments."""
+"""[N m] Root mean square under load of moments about horizontal axes from which on they are not free moments. Measured
+on the recordings of `axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the value read the same."""
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
 _DOCUMENTED = re.compile(r"^(?P<stem>.+)\.(?P<what>[fpm])(?P<axis>[xyz])$")

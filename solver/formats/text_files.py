@@ -33,14 +33,17 @@ LATIN_1 = "exciting-dance-latin-1"
 ROWS_AT_ONCE = 512
 """Rows that are held as Python's numbers. Chosen on 60 markers: they take 4 MB, ten times as much as an array."""
 MIN_RATE = 5.0
-"""[1/s] Lowest plausible rate of a recording; slower time stamps are not in seconds."""
+"""[1/s] Lowest plausible rate of a recording; slower time stamps are not in seconds. Measured on the recordings of
+`axes_and_units.AXIS_DOMINANCE`: half and twice the value read the same, ten times refuses one."""
 RATE_DIFFERENCE = 0.02
-"""Largest relative difference between a stated rate and that of the time stamps."""
+"""Largest relative difference between a stated rate and that of the time stamps. Measured on the recordings of
+`axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the value read the same."""
 MAX_STEP_ERROR = 1e-6
 """Largest deviation of unrounded time stamps from a multiple of the step, relative to the step."""
 MAX_NUMBER_ERROR = 0.8
 """Largest difference between advances of frame number and time, in usual steps; whole milliseconds round at 240 Hz by
-.2 of a step."""
+.2 of a step. Measured on the recordings of `axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the value read the
+same."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 

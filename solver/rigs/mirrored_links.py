@@ -10,7 +10,8 @@ import numpy as np
 from ..values.joints import Joint, Limits
 
 POSITION_TOLERANCE = 0.02
-"""Largest deviation of mirrored joint origins, relative to the body's extent."""
+"""Largest deviation of mirrored joint origins, relative to the body's extent. Measured on the models of
+`soles.MIN_FLAT_FRACTION`: a tenth and twice the value pair the same links, ten times leaves those of two unpaired."""
 _SIDE_SPELLINGS = (
     (re.compile("left"), "right"),
     (re.compile("Left"), "Right"),
@@ -25,9 +26,11 @@ _SIDE_SPELLINGS = (
 )
 """Patterns of a left-hand name, and the replacement in the right-hand one."""
 MIN_AXIS_COSINE = 0.9
-"""Smallest cosine of the angle between axes that mirror each other."""
+"""Smallest cosine of the angle between axes that mirror each other. Measured on the models of
+`soles.MIN_FLAT_FRACTION`: half the value pairs the same links."""
 MIN_RANGE_ASYMMETRY = 0.5
-"""[rad] Smallest asymmetry of a range that determines the direction in which a joint bends."""
+"""[rad] Smallest asymmetry of a range that determines the direction in which a joint bends. Measured on the models of
+`soles.MIN_FLAT_FRACTION`: a tenth and ten times the value pair the same links."""
 
 
 def right_name(name: str, names: Collection[str]) -> str | None:

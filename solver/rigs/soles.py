@@ -11,29 +11,40 @@ from ..values.shape import ContactPolygon, Shape
 from .solids import bottom_points, corner_signs
 
 FLAT_TOLERANCE = 0.0005
-"""[m] Tolerance of points in the lowest plane of a foot, since files are rounded and floors are soft."""
+"""[m] Tolerance of points in the lowest plane of a foot, since files are rounded and floors are soft. Measured on the
+models of `MIN_FLAT_FRACTION`: half and twice the value move corners of one sole, by 0.5 and 3.3 mm, and no other."""
 MIN_FLAT_FRACTION = 0.2
-"""Smallest flat fraction of a foot's outline; the lowest cap of a ball, a point foot, is not a sole."""
+"""Smallest flat fraction of a foot's outline; the lowest cap of a ball, a point foot, is not a sole. Measured on eight
+models of people, humanoids and arms in URDF, MJCF and OpenSim: a tenth and twice the value find the same soles, ten
+times none."""
 MIN_LEVEL_COSINE = np.cos(np.radians(35.0))
 """Cosine of the largest inclination of a sole while every joint is at zero."""
 MIN_AREA_GAIN = 1.5
-"""An inclined face is used if its area exceeds that of the lowest level face by this factor."""
+"""An inclined face is used if its area exceeds that of the lowest level face by this factor. Measured on the models of
+`MIN_FLAT_FRACTION`: a tenth and ten times the value find the same soles."""
 MAX_FACES = 6
-"""Number of largest faces that are examined."""
+"""Number of largest faces that are examined. Measured on the models of `MIN_FLAT_FRACTION`: half and twice as many find
+the same soles."""
 ROUND_KINDS = ("sphere", "capsule", "ellipsoid")
 """Shapes whose lowest points change with the inclination."""
 REFINEMENTS = 4
-"""Number of times that an inclined plane is fitted to the lowest points of round shapes."""
+"""Number of times that an inclined plane is fitted to the lowest points of round shapes. Measured on the models of
+`MIN_FLAT_FRACTION`: half and twice as many find the same soles."""
 REFINEMENT_DISTANCE = 0.02
-"""[m] An inclined plane is fitted to points at this distance, halved at each refinement."""
+"""[m] An inclined plane is fitted to points at this distance, halved at each refinement. Measured on the models of
+`MIN_FLAT_FRACTION`: half and twice the value find the same soles."""
 MAX_MARK_SIZE = 0.003
-"""[m] A shape of at most this size in a foot with larger ones marks a point and carries no load."""
+"""[m] A shape of at most this size in a foot with larger ones marks a point and carries no load. Measured on the models
+of `MIN_FLAT_FRACTION`: half and twice the value find the same soles."""
 MIN_SPANNING = 3
 """Smallest number of such marks that may be the corners of a sole. Derived: three corners span an area."""
 MIN_HEIGHT_ABOVE = 0.005
-"""[m] A face that is higher above a leg's sole by more does not touch the floor with it."""
+"""[m] A face that is higher above a leg's sole by more does not touch the floor with it. Measured on the models of
+`MIN_FLAT_FRACTION`: half and twice the value find the same soles."""
 MIN_AREA_RATIO = 0.2
-"""A higher face with a smaller area, relative to a leg's largest sole, is not a sole but, for example, an ankle."""
+"""A higher face with a smaller area, relative to a leg's largest sole, is not a sole but, for example, an ankle.
+Measured on the models of `MIN_FLAT_FRACTION`: half the value finds the same soles, twice changes those of one
+person."""
 
 
 def find_sole(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:

@@ -37,17 +37,22 @@ from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, LinkGeometry, boxes_and_tips, find_arms, find_feet, read_geometry
 
 MAX_ROTATION_LIMIT = 10.0
-"""[rad] A rotation limit of this size or more is treated as none."""
+"""[rad] A rotation limit of this size or more is treated as none. Measured on the models of `soles.MIN_FLAT_FRACTION`:
+twice the value keeps the same limits, half of it loses those of UR10e, one turn to either side."""
 MAX_SPEED_LIMIT = 100.0
-"""[rad/s, m/s] A speed limit of this size or more is treated as none; human joints reach 40 rad/s at most."""
+"""[rad/s, m/s] A speed limit of this size or more is treated as none; human joints reach 40 rad/s at most. Measured on
+the models of `soles.MIN_FLAT_FRACTION`: half and twice the value keep the same limits."""
 PLACEHOLDER_SPEEDS = {1.0, 10.0}
 """[rad/s] Speed limits that are placeholders if all joints have the same one."""
 MIN_JOINTS = 3
-"""Number of joints from which on one value for all of them is not a coincidence."""
+"""Number of joints from which on one value for all of them is not a coincidence. Measured on the models of
+`soles.MIN_FLAT_FRACTION`: half the value notes the same, twice changes a note of one."""
 MIN_LEG_TORQUE = 0.05
-"""Smallest plausible torque of leg joints, relative to weight times height."""
+"""Smallest plausible torque of leg joints, relative to weight times height. Measured on the models of
+`soles.MIN_FLAT_FRACTION`: twice the value notes the same, half of it changes a note of one."""
 MAX_LIGHT_FRACTION = 0.01
-"""Largest mass beyond a joint, relative to the robot's mass, for which a missing torque limit is ignored: fingers."""
+"""Largest mass beyond a joint, relative to the robot's mass, for which a missing torque limit is ignored: fingers.
+Measured on the models of `soles.MIN_FLAT_FRACTION`: half and twice the value note the same."""
 MAX_EXTENT, MAX_MASS = 100.0, 10_000.0
 """[m], [kg] A larger or heavier robot is probably in other units."""
 MAX_GYRATION = 2.0

@@ -25,9 +25,11 @@ MIN_HALF_SIDE = 0.01
 """Smallest half side of a box, relative to the robot's extent."""
 MAX_SIDE = 1.0
 """Largest side of a box of equivalent inertia, relative to the robot's extent; a larger one shows that the inertia is a
-placeholder such as 1 kg m^2."""
+placeholder such as 1 kg m^2. Measured on the models of `soles.MIN_FLAT_FRACTION`: twice the value draws the same boxes,
+half of it takes the inertias of five for placeholders."""
 FOOT_HEIGHT = 0.08
-"""Largest height of a foot's lowest point above the robot's lowest point, relative to the robot's height."""
+"""Largest height of a foot's lowest point above the robot's lowest point, relative to the robot's height. Measured on
+the models of `soles.MIN_FLAT_FRACTION`: half and twice the value find the same feet."""
 SIZE_ATTRIBUTES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
 """Attributes of the simple solids and the count of numbers of each. By the URDF specification."""
 SIZE_ATTRIBUTES["capsule"] = SIZE_ATTRIBUTES["cylinder"]

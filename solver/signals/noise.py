@@ -30,11 +30,17 @@ BELOW = 0.9
 """Fraction of half the frame rate up to which it does: filters of camera software cut off there. Measured on a
 simulated robot, whose masses are 222 g off: half and twice the value give 222 and 226 g."""
 BANDS = 4
-"""Bands of that range, of which the one with the least power is used: filters and vibrations affect single bands."""
+"""Bands of that range, of which the one with the least power is used: filters and vibrations affect single bands.
+Measured on simulated noise of 1 mrad on a smooth motion, which is found to be 0.975 mrad: half and twice the value find
+0.981 and 0.969 mrad."""
 SEGMENT = 64
-"""Frames of a spectrum. The half of the segments with less power is used: a heel strike is not noise of a camera."""
+"""Frames of a spectrum. The half of the segments with less power is used: a heel strike is not noise of a camera.
+Measured on simulated noise of 1 mrad on a smooth motion, which is found to be 0.975 mrad: half and twice the value find
+0.953 and 0.980 mrad."""
 SHORTEST = 24
-"""Least number of frames of a spectrum, for recordings shorter than two segments, such as single jumps."""
+"""Least number of frames of a spectrum, for recordings shorter than two segments, such as single jumps. Measured on
+simulated noise of 1 mrad on a smooth motion, which is found to be 0.975 mrad: half and twice the value find the
+same."""
 LOWEST_CUTOFF = 3.5
 """[Hz] Lowest cut-off: harmonics above the cut-off are lost. On ten simulated volunteers with moving skin (0.2 to 0.9
 Hz) the mean error of masses was 0.41 kg both at 3.5 Hz and at 2 Hz, the largest error 0.91 and 1.17 times that of the
@@ -43,7 +49,8 @@ AVERAGED = 4.0
 """[s] Length of the segments whose spectra are averaged; shorter recordings are one segment. Measured on a simulated
 robot, whose masses are 222 g off: half and twice the value give 222 and 223 g."""
 SMOOTHED = 1.0
-"""[Hz] Band over which a spectrum is averaged."""
+"""[Hz] Band over which a spectrum is averaged. Measured on simulated noise of 1 mrad on a smooth motion, which is found
+to be 0.975 mrad: half and twice the value give a cut-off of 7 and 7.25 Hz, the value itself 7 Hz."""
 ALIKE = 2.0
 """Ratio of total power to noise power where signal and noise are equally strong. Derived: the sum of two equal
 powers."""

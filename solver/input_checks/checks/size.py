@@ -17,7 +17,8 @@ from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherRead
 RATIOS, POSTURE, CLOSE_RATIOS = (0.6, 1.6), 0.2, (0.75, 1.3)
 """Statures relative to the body's: accepted as they are, with markers of somebody who crouches, and by another unit."""
 ADULTS = (1.2, 2.2)
-"""[m] Statures for which another unit is accepted if no body is known."""
+"""[m] Statures for which another unit is accepted if no body is known. Measured on the recordings of
+`formats.axes_and_units.AXIS_DOMINANCE`: a tenth and ten times the limits find the same."""
 RIGHT_LEG = tuple(f"right_{part}" for part in CHAINS[1])
 POWERS = [10.0**k for k in range(-6, 7)]
 """Powers of ten. By definition."""

@@ -18,7 +18,8 @@ UPRIGHT_COSINE = 0.7
 """[1] A body is upright if its axis is within about 45 degrees of the vertical. Measured on the recordings of
 `body_points.SAMPLES`: .5 and .85 find the same."""
 MIN_SHARE = 0.5
-"""Another reading counts if the body is upright in this share of the time."""
+"""Another reading counts if the body is upright in this share of the time. Measured on the recordings of
+`formats.axes_and_units.AXIS_DOMINANCE`: half and twice the value, and a tenth, find the same."""
 MAX_FLOOR_RANGE = 0.75
 """Largest range of the lowest point in another reading, relative to the body: who crawls leaves such a "floor".
 Measured on the recordings of `body_points.SAMPLES`: with .5 one of getting up may lie on its side, 1 finds the same."""
