@@ -48,8 +48,6 @@ from .com_sway import LIMIT_PENALTY, RESERVE_PENALTY, SwayingBody, WrenchLimits,
 WORTHWHILE = 0.5
 """Ratio of failing frames below which a motion is slowed down for weak joints.
 Chosen on a person of 1.6 m in cmu_walk, .06 before and .02 after, and on a squat of weak joints, .38 and .14."""
-MAX_SEPARATIONS = 2
-"""Repetitions of separating links and balancing."""
 SWAY_ITERATIONS, SHARES = 12, (1.0, 0.5, 0.25)
 """Most displacements, and the shares of each that are tried: without an improvement it is the last."""
 FAR = 5.0
@@ -115,12 +113,10 @@ def _separate_and_balance(
     motion: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
 ) -> RetargetedMotion:
     """The motion with separated links, balanced again; the one that fails in the fewest frames."""
-    ways, free = [motion], check_options.changed(pairs=())
-    for _ in range(MAX_SEPARATIONS):
-        apart = separate_links(ways[-1], options, check_options)
-        if apart is ways[-1]:
-            break
-        ways += [apart, _Balancer(apart, free, from_rest=options.from_rest).solve(silent)]
+    apart = separate_links(motion, options, check_options)
+    if apart is motion:
+        return motion
+    ways = [motion, apart, _Balancer(apart, check_options.changed(pairs=()), from_rest=options.from_rest).solve(silent)]
     failing = [check_motion(way.rig, way.motion, way.schedule, check_options).failed.mean() for way in ways]
     return ways[int(np.argmin(failing))]
 

@@ -26,9 +26,8 @@ of `contacts.rolling.TOUCHING_HEIGHT`; .06 and .3, and .1 and .3, brought nothin
 POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 WIDENING_TIME = 0.2
 """[s] before and after a moment that is too fast in which time is stretched as much as in it."""
-FIRST_SPEED_FRACTION, LATER_SPEED_FRACTION = 0.95, 0.99
-"""Fractions of a joint's speed limit that are used, at first and in further iterations: corrections of the feet need a
-little more."""
+SPEED_FRACTION = 0.95
+"""Fraction of a joint's speed limit that is used where it is exceeded: corrections of the feet need a little more."""
 
 
 def interpolate_rotations(times: np.ndarray, rotations: np.ndarray, instants: np.ndarray) -> np.ndarray:

@@ -25,9 +25,8 @@ from .batch_kinematics import UP, to_configurations
 from .complete_steps import complete_steps
 from .foot_paths import FootPaths
 from .interpolation import (
-    FIRST_SPEED_FRACTION,
-    LATER_SPEED_FRACTION,
     POSE_FILTER,
+    SPEED_FRACTION,
     ease_ends,
     even_times,
     holds_around,
@@ -58,8 +57,6 @@ MAX_TURNS = 2
 """Times that feet are turned, because joints of their legs meet limits."""
 MAX_SLOWDOWN = 5.0
 """Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
-MAX_TIMING_ITERATIONS = 4
-"""Times that the timing is adjusted."""
 SPEED_TOLERANCE = 1.0 + 1e-6
 """Ratio to a limit above which a joint is too fast."""
 
@@ -124,16 +121,12 @@ class RetargetedMotion:
 
     def slow_to_speed_limits(self, posing: PoseSolver, reach: LegReach) -> RetargetedMotion:
         """The motion, slowed down where joints are too fast."""
-        motion, longest = self, MAX_SLOWDOWN * self.duration_ratio
-        for number in range(MAX_TIMING_ITERATIONS):
-            times, poses = motion.motion.times, motion.poses
-            if required_stretch(motion.rig, times, poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
-                break
-            fraction = LATER_SPEED_FRACTION if number else FIRST_SPEED_FRACTION
-            factors = required_stretch(motion.rig, times, poses, motion.converged, fraction)
-            most = np.maximum(longest * np.diff(motion.recording_times) / np.diff(times), 1.0)
-            motion = motion.stretch(stretch_times(times, np.minimum(factors, most))).keep_feet(posing, reach)
-        return motion
+        times, longest = self.motion.times, MAX_SLOWDOWN * self.duration_ratio
+        speeds = [required_stretch(self.rig, times, self.poses, self.converged, part) for part in (1.0, SPEED_FRACTION)]
+        if speeds[0].max() <= SPEED_TOLERANCE:
+            return self
+        most = np.maximum(longest * np.diff(self.recording_times) / np.diff(times), 1.0)
+        return self.stretch(stretch_times(times, np.minimum(speeds[1], most))).keep_feet(posing, reach)
 
     def keep_feet(self, posing: PoseSolver, reach: LegReach) -> RetargetedMotion:
         """The motion with legs that reach the feet."""
