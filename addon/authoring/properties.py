@@ -22,14 +22,6 @@ ROLES = (
     ),
     ("free", "Free", "Complete replaces the posture (keyframe type Breakdown)", "KEYTYPE_BREAKDOWN_VEC", 2),
 )
-BODY_PARTS = (
-    ("none", "Nothing", "All links have the same weight"),
-    ("right_arm", "Right Arm", ""),
-    ("left_arm", "Left Arm", ""),
-    ("right_leg", "Right Leg", ""),
-    ("left_leg", "Left Leg", ""),
-    ("trunk", "Trunk", "All links except arms and legs"),
-)
 GHOST_PLACES = (
     ("over", "Over", "The ghost is at the same place as the rig"),
     ("beside", "Beside", "The ghost is beside the rig"),
@@ -102,12 +94,6 @@ class DanceSettings(option_group(DanceOptions, CompleteOptions, **FIELDS), bpy.t
         min=1,
         soft_max=60,
         max=400,
-    )
-    emphasise: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Emphasise", description="Part of the body that the dance should excite most", items=BODY_PARTS
-    )
-    factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
     )
     effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Search Effort",

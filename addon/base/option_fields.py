@@ -39,7 +39,7 @@ PANELS: tuple[tuple[str, str, type], ...] = (
 )
 """Panel, settings that store the values, and class of options whose labelled ones are its fields."""
 SAME_NAME: tuple[tuple[str, str, str], ...] = (
-    ("design", DANCE, "postures emphasise effort"),
+    ("design", DANCE, "postures effort"),
     ("check", DANCE, "dynamics"),
     ("perform", DANCE, "trial"),
     ("rig", STUDY, "packages height sex mass"),

@@ -71,11 +71,8 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 def design_arguments(context: bpy.types.Context) -> list[str]:
     """Arguments for the settings of the panel."""
     settings = dance_settings(context)
-    arguments = ["--postures", str(settings.postures), "--effort", f"{settings.effort:g}", "--workers", str(WORKERS)]
-    arguments += [*option_words(settings, DanceOptions), *check_arguments(active_rig(context))]
-    if settings.emphasise != "none":
-        arguments += ["--emphasise", f"{settings.emphasise}={settings.factor:g}"]
-    return arguments
+    words = ["--postures", str(settings.postures), "--effort", f"{settings.effort:g}", "--workers", str(WORKERS)]
+    return [*words, *option_words(settings, DanceOptions), *check_arguments(active_rig(context))]
 
 
 CLASSES: tuple[Any, ...] = (EXCITING_DANCE_OT_design_dance,)

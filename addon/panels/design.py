@@ -23,8 +23,7 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        draw_fields(layout, settings, "postures", "effort", *labelled(DanceOptions))
-        draw_fields(layout, settings, "emphasise", *([] if settings.emphasise == "none" else ["factor"]), "posed")
+        draw_fields(layout, settings, "postures", "effort", *labelled(DanceOptions), "posed")
         row = tall_row(layout)
         row.operator("exciting_dance.design_dance", icon="OUTLINER_DATA_ARMATURE")
         row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")

@@ -14,12 +14,6 @@ from ..base.solver_api import DANCE_CHECKS, CheckOptions, errors
 CHECKS_KEY = "dance checks"
 """Custom property of the armature object: all check options as JSON, in double precision."""
 SHOWN_CHECKS = labelled(CheckOptions)
-PAIRS = (
-    ("all", "All", "Check all pairs of links that are not neighbours"),
-    ("paper", "Published", "Check the pairs of Bonnet et al. 2016, section III.D. Faster, but may miss a collision"),
-    ("own", "Custom", "Check pairs that were chosen outside Blender"),
-)
-PAIR_NUMBERS = {name: number for number, (name, _, _) in enumerate(PAIRS)}
 
 
 def read_checks(body: bpy.types.Object) -> CheckOptions:
@@ -53,8 +47,7 @@ def check_arguments(body: bpy.types.Object | None) -> list[str]:
     if body is None:
         return []
     checks = read_checks(body)
-    values = {each.flag: getattr(checks, name) for name, each in SHOWN_CHECKS.items()}
-    return [word for flag, value in values.items() if not isinstance(value, tuple) for word in (flag, str(value))]
+    return [word for name, each in SHOWN_CHECKS.items() for word in (each.flag, str(getattr(checks, name)))]
 
 
 def _checks_or_default(body: bpy.types.Object) -> CheckOptions:
@@ -82,18 +75,7 @@ def _stored(name: str) -> dict[str, Any]:
     return {"get": read, "set": write}
 
 
-def _read_pairs(self: Any) -> int:
-    pairs = _checks_or_default(self.id_data).pairs
-    return PAIR_NUMBERS[pairs if isinstance(pairs, str) else "own"]
-
-
-def _write_pairs(self: Any, number: int) -> None:
-    if PAIRS[number][0] != "own":  # it only shows that custom pairs are stored
-        _store_changes(self.id_data, {"pairs": PAIRS[number][0]})
-
-
 FIELDS = {name: _stored(name) for name in SHOWN_CHECKS}
-FIELDS["pairs"] = {"items": PAIRS, "get": _read_pairs, "set": _write_pairs}
 
 
 class CheckSettings(option_group(CheckOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]

@@ -30,6 +30,7 @@ from solver.scene.determined import MOMENT_KIND, WRENCH_KIND
 from solver.skeleton.rig import Rig
 from solver.values.inertials import FIRST_MOMENT
 from solver.values.motion import Motion
+from solver.values.person import SIDES
 
 from .figure import Bound, Figure, at_most
 from .people import REPEATED, SOURCES, designed, draw_inertials, draw_person, exercise, perform_motion
@@ -206,7 +207,7 @@ def _adults(rig: Rig, seed: int) -> np.ndarray:
 def _unseen_rows(rig: Rig) -> list[np.ndarray]:
     """Rows (6 N, 10 L) of motions on both feet and on one, by axis of the wrench."""
     start = motions.standing_posture(rig, person.CROUCH)
-    legs = {side: tuple(f"{side}_{part}" for part in ("thigh", "shank", "foot")) for side in person.SIDES}
+    legs = {side: tuple(f"{side}_{part}" for part in ("thigh", "shank", "foot")) for side in SIDES}
     apart, times = person._foot_distance(rig, start), np.arange(0.0, 12.0, 0.08)
     both = motions.Stance(start, ("right_foot", "left_foot"), legs["right"] + legs["left"])
     alone, swing = (

@@ -48,7 +48,7 @@ input or no dance at all, 130 stopped.
 Examples:
   python -m solver dance hoap3 --postures 60 --seed 1 --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=6 right=3 left=3 --output out
-  python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
+  python -m solver dance hrp2 --postures 20 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --music song.wav --output out
@@ -66,10 +66,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--postures", nargs="+", default=[], metavar="N",
         help="number of phrases, mirrored ones included: half on both feet, the others on either foot (default: 8 for "
         "a person, 60 for a robot); or as both=10 right=5 left=5 right_forward=2",
-    )  # fmt: skip
-    group.add_argument(
-        "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
-        help="weight of a link, or of right_arm, left_arm, right_leg, left_leg or trunk, in the criterion",
     )  # fmt: skip
     add_options(group, DanceOptions)
     group.add_argument(
@@ -94,7 +90,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
-    own = ("postures", "emphasise", "poses", "music", "paper", "effort", "rate")
+    own = ("postures", "poses", "music", "paper", "effort", "rate")
     show_only(parser, "height", "mass", "sex", "packages", "feet", *own)
 
 
@@ -126,14 +122,13 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """Options of the dance; the defaults identify best, those of --paper are the paper's."""
-    from ..dance.design.body_parts import link_emphasis, require_danceable
+    from ..dance.design.body_parts import require_danceable
     from ..dance.workflows.loading import load_named_poses
     from ..signals.tempo import read_tempo
 
     require_danceable(rig)
     kind, effort = rig.provenance.get("kind"), options.effort
     changes: dict[str, object] = {
-        "emphasise": link_emphasis(rig, by_name(options.emphasise, "--emphasise")),
         "checks": DANCE_CHECKS.changed(**given(options, CheckOptions)),
         "poses": () if options.poses is None else load_named_poses(options.poses, rig),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
 from ..dynamics.coordinates import coordinate_names, joint_coordinates
 from ..dynamics.mechanics import DynamicState, Mechanics, moving_coordinates
-from ..options.checks import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
+from ..options.checks import DANCE_CHECKS, DISTRIBUTIONS, ROBOT_SHRINK, CheckOptions
 from .capsules import CapsulePairs
 from .check_definition import Check
 from .check_input import CheckedBody, CheckInput, PlantedPhase
@@ -26,7 +26,6 @@ from .link_pairs import collision_pairs
 __all__ = [
     "DANCE_CHECKS",
     "DISTRIBUTIONS",
-    "PAIR_PRESETS",
     "ROBOT_SHRINK",
     "CapsulePairs",
     "Check",

@@ -1,4 +1,4 @@
-"""Pairs of links that are checked for collisions: those of bonnet2016 III.D, or all that are not neighbours."""
+"""Pairs of links that are checked for collisions: all that are not neighbours, or stated ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..base.errors import InvalidValue
 from ..dynamics.coordinates import to_manifold, with_mimic_joints
+from ..options.checks import ALL_PAIRS
 from ..skeleton.rig import ROOT_NV, Rig
 
 LinkPair = tuple[str, str]
@@ -17,11 +17,6 @@ CLUSTER_SIZE = 0.06
 MAX_SOCKET_JOINTS = 2
 """Links with at most this number of joints between them belong to one compound joint, at any distance."""
 
-FOOT = ("foot", "ankle")
-LOWER_LEG = ("shank",)
-UPPER_LEG = ("thigh",)
-LOWER_ARM = ("forearm", "wrist", "hand")
-TRUNK = ("pelvis", "waist", "abdomen", "torso", "chest", "trunk")
 POSTURE_SAMPLES = 96
 """Number of postures, including the neutral one."""
 CONTACT_DISTANCE = 0.005
@@ -39,55 +34,21 @@ UNLIMITED_RANGE = np.pi
 of cylinders would overlap deeper than is allowed."""
 
 
-def collision_pairs(rig: Rig, pairs: str | Iterable[LinkPair] = "all") -> tuple[LinkPair, ...]:
+def collision_pairs(rig: Rig, pairs: str | Iterable[LinkPair] = ALL_PAIRS) -> tuple[LinkPair, ...]:
     """Pairs of links, each once, in the rig's order.
 
     Args:
         rig: with these links.
-        pairs: ``"all"``: every two links that are not neighbours; ``"paper"``: feet with the opposite leg, lower arms
-            with the trunk, the upper legs and the opposite lower arm; or a list of pairs.
+        pairs: `ALL_PAIRS`: every two links that are not neighbours; or a list of pairs.
 
     Raises:
-        InvalidValue: for ``"paper"``, the rig's links do not have the names of a humanoid.
         UnknownLink: the rig does not have a link of a pair.
     """
-    if not isinstance(pairs, str):
-        return _unique_pairs(rig, pairs)
-    if pairs == "all":
-        neighbours = _are_neighbours(rig)
-        links = range(len(rig.links))
-        return tuple((rig.links[i], rig.links[j]) for i in links for j in links if i < j and not neighbours[i, j])
-    return _unique_pairs(rig, _paper_pairs(rig))
-
-
-def _unique_pairs(rig: Rig, pairs: Iterable[LinkPair]) -> tuple[LinkPair, ...]:
-    indices = {tuple(sorted((rig.index(first), rig.index(second)))) for first, second in pairs}
+    if isinstance(pairs, str):
+        indices = {*zip(*np.nonzero(np.triu(~_are_neighbours(rig), 1)))}
+    else:
+        indices = {tuple(sorted((rig.index(first), rig.index(second)))) for first, second in pairs}
     return tuple((rig.links[i], rig.links[j]) for i, j in sorted(indices) if i != j)
-
-
-def _paper_pairs(rig: Rig) -> list[LinkPair]:
-    side = {"left": "right", "right": "left"}
-    sided = {
-        (name, part): [link for link in rig.links if link.startswith(name) and any(word in link for word in words)]
-        for name in side
-        for part, words in (("foot", FOOT), ("shank", LOWER_LEG), ("thigh", UPPER_LEG), ("forearm", LOWER_ARM))
-    }
-    trunk = [link for link in rig.links if not link.startswith(tuple(side)) and any(w in link for w in TRUNK)]
-    missing = [f"{name}_{part}" for (name, part), found in sided.items() if not found] + ([] if trunk else ["trunk"])
-    if missing:
-        raise InvalidValue(
-            f"the pairs of the paper need links called {', '.join(missing)}, which rig {rig.name!r} lacks: "
-            "use pairs='all' or list the pairs"
-        )
-    result = []
-    for own, other in side.items():
-        opposite_leg = [link for part in ("foot", "shank", "thigh") for link in sided[other, part]]
-        result += [(foot, link) for foot in sided[own, "foot"] for link in opposite_leg]
-        upper_legs = sided["left", "thigh"] + sided["right", "thigh"]
-        result += [
-            (arm, link) for arm in sided[own, "forearm"] for link in trunk + upper_legs + sided[other, "forearm"]
-        ]
-    return result
 
 
 def _are_neighbours(rig: Rig) -> np.ndarray:

@@ -8,7 +8,7 @@ from ..base.errors import InvalidValue
 from .declared import LIMIT, NOT_NEGATIVE, PART, Option, Options
 
 DISTRIBUTIONS = ("distance", "line", "soles")
-PAIR_PRESETS = ("all", "paper")
+ALL_PAIRS = "all"
 VERIFICATION_RATE = 500.0
 """[1/s] Rate at which a dance is checked: ten times that of bonnet2016's search."""
 REACH = 0.03
@@ -26,8 +26,7 @@ class CheckOptions(Options):
         friction: friction coefficient between soles and floor, mu of (19).
         allowed_slip: [m] distance by which a planted sole may move, because keyed feet are never perfectly still.
         clearance: [m] distance to keep between links.
-        pairs: pairs of links that must not touch; ``"all"`` non-adjacent, ``"paper"`` (bonnet2016 III.D), or link
-            names.
+        pairs: pairs of links that must not touch: ``"all"`` that are not neighbours, or pairs of link names.
         excluded: pairs of link names removed from ``pairs``.
         reach: [m] distances are computed up to this; farther pairs report this value.
         distribution: how two feet share the load; ``"distance"``, (2) as intended (the nearer foot carries more),
@@ -45,7 +44,7 @@ class CheckOptions(Options):
     friction: Annotated[float, Option(NOT_NEGATIVE, label="Friction", slider=(0.0, 2.0))] = 0.5
     allowed_slip: Annotated[float, Option(NOT_NEGATIVE, label="Allowed Slip", slider=(0.0, 0.1))] = 0.0
     clearance: Annotated[float, Option(NOT_NEGATIVE, label="Clearance", slider=(0.0, 0.2))] = 0.0
-    pairs: Annotated[str | tuple[tuple[str, str], ...], Option(choices=PAIR_PRESETS, label="Collisions")] = "all"
+    pairs: Annotated[str | tuple[tuple[str, str], ...], Option(choices=(ALL_PAIRS,), in_code_only=True)] = ALL_PAIRS
     excluded: tuple[tuple[str, str], ...] = ()
     reach: Annotated[float, Option(NOT_NEGATIVE, in_code_only=True)] = REACH
     distribution: Annotated[str, Option(choices=DISTRIBUTIONS, in_code_only=True)] = "distance"
@@ -71,11 +70,11 @@ class CheckOptions(Options):
 
     @property
     def words(self) -> str:
-        """Main options: ``"shrink 0.4, friction 0.5, allowed slip 0.002 m, clearance 0 m, pairs all"``."""
-        pairs = f"pairs {self.pairs}" if isinstance(self.pairs, str) else f"{len(self.pairs)} pairs"
+        """Main options: ``"shrink 0.4, friction 0.5, allowed slip 0.002 m, clearance 0 m, all pairs"``."""
+        pairs = self.pairs if isinstance(self.pairs, str) else len(self.pairs)
         return (
             f"shrink {self.shrink:g}, friction {self.friction:g}, allowed slip {self.allowed_slip:g} m, "
-            f"clearance {self.clearance:g} m, {pairs}"
+            f"clearance {self.clearance:g} m, {pairs} pairs"
         )
 
     def differences(self, other: Self) -> tuple[str, ...]:

@@ -81,7 +81,6 @@ class DanceOptions(Options):
         step: [m] distance by which the right foot is put forward; for plates with a fixed distance. None: 0.8 sole
             lengths. Paper: 0.1 HOAP-3, 0.2 human.
         speed: [rad/s] speed limit of every joint, in addition to its own; paper: 1 HOAP-3, 4 human.
-        emphasise: factor on a link's weight in (12).
         torque_reserve: fraction of every joint's torque limit that is left to a controller.
         balance_reserve: [m] distance of the zero-moment point from the shrunk polygon's edge, left to a controller.
         foot_clearance: [m] height by which a lifted foot clears the floor; except where it leaves or meets it. More on
@@ -110,7 +109,6 @@ class DanceOptions(Options):
     checks: CheckOptions = DANCE_CHECKS
     step: Annotated[float | None, Option(ANY, usual="0.8 sole lengths")] = 0.1
     speed: Annotated[float, Option(LIMIT, usual="no limit")] = inf
-    emphasise: Mapping[str, float] = field(default_factory=dict)
     torque_reserve: Annotated[float, Option(PART)] = 0.1
     balance_reserve: Annotated[float, Option(NOT_NEGATIVE)] = 0.003
     foot_clearance: Annotated[float, Option(NOT_NEGATIVE)] = 0.02

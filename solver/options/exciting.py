@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from .checks import PAIR_PRESETS
+from .checks import ALL_PAIRS
 from .declared import ANY, COUNT, NOT_NEGATIVE, SEED, SHARE, Option, Options, Range
 
 CONDITION, DEVIATIONS = "condition", "deviations"
@@ -33,7 +33,7 @@ class ExcitingOptions(Options):
     speed: Annotated[float, Option(SHARE, label="Speed")] = 0.9
     effort: Annotated[float, Option(SHARE, label="Torque")] = 0.8
     clearance: Annotated[float, Option(NOT_NEGATIVE, label="Clearance", slider=(0.0, 0.2))] = 0.02
-    pairs: Annotated[str | tuple[tuple[str, str], ...], Option(choices=PAIR_PRESETS, in_code_only=True)] = "all"
+    pairs: Annotated[str | tuple[tuple[str, str], ...], Option(choices=(ALL_PAIRS,), in_code_only=True)] = ALL_PAIRS
     surface: Annotated[float | None, Option(ANY, usual="below the fixed links")] = None
     max_iterations: Annotated[int, Option(COUNT, in_code_only=True)] = 100
     seed: Annotated[int, Option(SEED, label="Seed")] = 0

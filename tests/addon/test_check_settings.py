@@ -29,7 +29,6 @@ def test_new_rig_has_default_checks(body: bpy.types.Object) -> None:
     fields = check_settings(body)
     assert fields.shrink == pytest.approx(DANCE_CHECKS.shrink)
     assert fields.allowed_slip == pytest.approx(DANCE_CHECKS.allowed_slip)
-    assert fields.pairs == "all"
     assert read_checks(body) == DANCE_CHECKS
     assert CHECKS_KEY not in body
 
@@ -39,13 +38,8 @@ def test_field_changes_only_its_own_option(body: bpy.types.Object) -> None:
     own = CheckOptions(shrink=1.0 / 3.0, pairs=(("chest", "left_foot"),), distribution="line", flight=0.05)
     store_checks(body, own)
     fields = check_settings(body)
-    assert fields.pairs == "own"
     fields.friction = 0.7
     assert read_checks(body) == replace(own, friction=0.7)
-    fields.pairs = "paper"
-    assert read_checks(body) == replace(own, friction=0.7, pairs="paper")
-    fields.pairs = "own"  # there are none any more
-    assert read_checks(body).pairs == "paper"
     fields.clearance = 0.05
     assert read_checks(body).reach > read_checks(body).clearance == 0.05
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.base.errors import Cancelled, InvalidValue, UnknownName
+from solver.base.errors import Cancelled, InvalidValue
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
 from solver.cli.exit_codes import WRONG_INPUT
 from solver.cli.settings_file import SETTINGS
-from solver.dance.design.body_parts import body_parts, link_emphasis
+from solver.dance.design.body_parts import body_parts
 from solver.dance.design.dance import DESIGNED_DANCE
 from solver.dance.workflows.design import design_dance
 from solver.formats.opensim_storage import read_storage
@@ -171,8 +171,6 @@ def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
         (["--postures", "handstand=3"], "handstand"),
         (["--postures", "2.5"], "whole number"),
         (["--postures", "0"], "at least one"),
-        (["--emphasise", "tail=3"], "tail"),
-        (["--emphasise", "right_arm"], "NAME=NUMBER"),
         (["--rate", "0"], "rate"),
         (["--shrink", "1"], "shrink"),
     ],
@@ -195,16 +193,6 @@ def test_every_link_belongs_to_one_part(rig: Rig) -> None:
     assert sorted(link for links in parts.values() for link in links) == sorted(rig.links)
     for limb in ("arm", "leg"):
         assert [link.replace("left", "right") for link in parts[f"left_{limb}"]] == list(parts[f"right_{limb}"])
-
-
-def test_emphasis_on_a_part_is_emphasis_on_its_links() -> None:
-    """A part's factor goes to each of its links, except to one that has its own; unknown names list the known."""
-    found = link_emphasis(RIG, {"right_arm": 3.0, "right_forearm": 5.0})
-    assert found["right_forearm"] == 5.0
-    assert found["right_upper_arm"] == 3.0
-    assert set(found) == set(body_parts(RIG)["right_arm"])
-    with pytest.raises(UnknownName, match="right_arm"):
-        link_emphasis(RIG, {"right_amr": 2.0})
 
 
 def test_the_number_of_postures_is_shared_among_the_feet() -> None:

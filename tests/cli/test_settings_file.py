@@ -15,7 +15,7 @@ MOST_SHOWN = 20
 LINES = (
     "identify a.trc --sex female --height 1.75 --static a b --free-moment as-is --smooth --jobs 7 --output out",
     "identify a.trc --sex male --report-only position mass --no-cross-validation --forces-on-plates --output out",
-    "dance hoap3 --postures both=3 right=1 --emphasise right_arm=3 --speed 1.5 --shrink 0.3 --bpm 90 --output out",
+    "dance hoap3 --postures both=3 right=1 --speed 1.5 --shrink 0.3 --bpm 90 --output out",
     "dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --foot-clearance 0.03 --output out",
 )
 

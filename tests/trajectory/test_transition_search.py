@@ -47,7 +47,7 @@ def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> 
     """The transition problem of the bow."""
     straight, footing = path
     if objective == "sigma":
-        sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+        sigma = ExpectedDeviations(STRUCTURE, RIG.prior)
         columns = np.sort(free_columns(PARENT.legged, "both"))
         aim = TransitionAim(sigma, sigma.prior_matrices, columns, via)
         return TransitionProblem(PARENT.legged, PARENT.coarse_checker, straight, footing, aim)
@@ -137,7 +137,7 @@ def lifting() -> TransitionProblem:
     ends, _ = PARENT.legged.balance(ends, np.tile(footing.polygon.centre, (2, 1)), footing.solved)
     straight, trouble = PARENT.plan_straight("lifting", ends[0], ends[1], footing)
     assert straight is not None, trouble
-    sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+    sigma = ExpectedDeviations(STRUCTURE, RIG.prior)
     columns = np.sort(free_columns(PARENT.legged, "left"))
     return TransitionProblem(PARENT.legged, PARENT.coarse_checker, straight, footing, TransitionAim(sigma,
         sigma.prior_matrices,
@@ -202,7 +202,7 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
     strict = SegmentChecker(
         RIG, PARENT.coarse_checker.options, 2.0
     )  # home's arms are 3.7 mm from the trunk, 2 mm the slack
-    sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+    sigma = ExpectedDeviations(STRUCTURE, RIG.prior)
     aim = TransitionAim(sigma, sigma.prior_matrices, np.sort(free_columns(PARENT.legged, "both")), ALL)
     problem = TransitionProblem(PARENT.legged, strict, straight, footing, aim)
     curves = problem.curves(problem.start_candidate().rates)

@@ -15,7 +15,6 @@ from ...contacts.support import support_polygon
 from ...dynamics.coordinates import to_flat
 from ...feasibility import CheckOptions
 from ...identification.base_parameters import base_parameters
-from ...identification.excitation.excitation import link_weights
 from ...options.authoring import CompleteOptions
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
@@ -127,7 +126,7 @@ def _assign_exciting_postures(
     wanted = max(options.pool, 2 * len(postures))
     pool = draw_posture_pool(legged, checker, footing, home[0], DrawOptions(wanted, options.seed))
     count = min(len(postures), len(pool.y))
-    chosen = choose_postures(legged, [pool], [count], base_parameters(rig), link_weights(rig), options.seed)[0][0]
+    chosen = choose_postures(legged, [pool], [count], base_parameters(rig), rig.masses, options.seed)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     result = {}
     for row, column in zip(*linear_sum_assignment(far)):

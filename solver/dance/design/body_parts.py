@@ -1,12 +1,10 @@
-"""Parts of a body by their common names, to emphasise them in the criterion; and rigs that cannot dance."""
+"""Parts of a body by their common names; and rigs that cannot dance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from ...base.errors import InvalidValue, UnknownName
+from ...base.errors import InvalidValue
 from ...dynamics.coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
 from ...scene.labels import display_name, join_names
@@ -38,22 +36,6 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     taken |= set(parts["left_arm"]) | set(parts["right_arm"])
     parts[TRUNK] = tuple(link for link in rig.links if link not in taken)
     return {name: links for name, links in parts.items() if links}
-
-
-def link_emphasis(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
-    """Factor on each link, from factors on parts or links; a link's own factor overrides that of its part.
-
-    Raises:
-        UnknownName: a name that is neither a part nor a link.
-    """
-    parts = body_parts(rig)
-    result: dict[str, float] = {}
-    for name, factor in factors.items():
-        if name in parts:
-            result |= dict.fromkeys(parts[name], factor)
-        elif name not in rig.links:
-            raise UnknownName(name, (*parts, *rig.links))
-    return result | {name: factor for name, factor in factors.items() if name in rig.links}
 
 
 def require_danceable(rig: Rig) -> None:

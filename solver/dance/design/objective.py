@@ -7,7 +7,6 @@ import numpy as np
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
-from ...options.dances import DanceOptions
 from ...skeleton.rig import Rig
 
 ROBOT_NOISE = WrenchNoise(
@@ -20,12 +19,9 @@ PERSON_NOISE = WrenchNoise(
 """Noise with a good force plate and a body tracked by markers."""
 
 
-def sigma_objective(
-    rig: Rig, structure: BaseParameters, options: DanceOptions, images: np.ndarray | None = None
-) -> ExpectedDeviations:
+def sigma_objective(rig: Rig, structure: BaseParameters, images: np.ndarray | None = None) -> ExpectedDeviations:
     """The objective ``"sigma"`` over all base parameters; with `Mirror.map_parameters`, each motion is mirrored too."""
-    factors = np.array([options.emphasise.get(link, 1.0) for link in rig.links])
-    return ExpectedDeviations(structure, rig.prior, factors, noise_model(rig), images)
+    return ExpectedDeviations(structure, rig.prior, noise_model(rig), images)
 
 
 def noise_model(rig: Rig) -> WrenchNoise:

@@ -102,7 +102,7 @@ class PhraseDesign:
     def __init__(self, task: DesignTask, plan: StancePlan) -> None:
         self._task, self._plan, self._planner = task, plan, task.planner
         self._options, self._count = task.options, task.options.count_duration
-        self._objective = sigma_objective(task.rig, task.structure, task.options, task.images)
+        self._objective = sigma_objective(task.rig, task.structure, task.images)
         self._known = self._objective.prior_matrices
         self._remaining = {name: task.options.postures[name] for name in plan.stances}
         self._names = PhraseNames(task.planner.legged)

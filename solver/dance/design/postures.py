@@ -7,13 +7,13 @@ improves the criterion. Every chosen posture is feasible, and the choice is a lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...base.errors import InvalidValue
 from ...dynamics.coordinates import coordinate_lengths, coordinate_names
-from ...feasibility.check_results import Checks
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_regressor
 from ...identification.excitation.gram_matrices import GramMatrices
@@ -38,8 +38,6 @@ UNKNOWN_RANGE, UNKNOWN_SLIDE = 0.8, 0.1
 MIN_FAILURES = 200
 """Number of postures that must all fail the same item before the search gives up."""
 MAX_REASONS = 3
-LEG_RANGE = "range of a leg's joint"
-"""Reported name of the check that a leg's joint ranges let it reach its foot."""
 MAX_EXCHANGE_PASSES = 3
 """Most passes of exchange over all chosen postures."""
 
@@ -97,7 +95,7 @@ def draw_posture_pool(
     """
     generator = np.random.default_rng(draw.seed)
     kept: list[tuple[np.ndarray, np.ndarray]] = []
-    found, drawn, troubles = 0, 0, _FailureCounts()
+    found, drawn, troubles, ranges = 0, 0, _FailureCounts(), list[str]()
     while drawn < draw.max_draws and (found < draw.count or _lacks_pose(draw, kept, drawn)):
         y, of = _draw_postures(legged, footing, home, generator, BATCH), np.zeros(BATCH, int)
         if draw.variations is not None:
@@ -109,8 +107,9 @@ def draw_posture_pool(
         legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
         beyond = (y[:, legs] < legged.lower[legs]) | (y[:, legs] > legged.upper[legs])
         reach = good & ~beyond.any(axis=1)
-        if not found:
-            troubles.count_legs(legged, legs, y[good][:, legs])
+        if not found and good.any():
+            ranges = ranges or _describe_leg_ranges(legged, legs, y[good][:, legs])
+            troubles.count(ranges, beyond[good])
         y, of = y[reach], of[reach]
         if not len(y):
             if troubles.always_fails:
@@ -120,7 +119,9 @@ def draw_posture_pool(
         checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
         holds = checker.worst_of(checks) >= 0.0
         if not found and not holds.any():
-            troubles.count_checks(checks, checker.sampling_factor)
+            for margin in checks.margins:
+                least = checker.sampling_factor * margin.check.sampling_margin - margin.tolerance
+                troubles.count([f"{margin.name} ({item})" for item in margin.items], margin.values < least)
             if troubles.always_fails:
                 break
         kept.append((y[holds], of[holds]))
@@ -143,79 +144,44 @@ def _lacks_pose(draw: DrawOptions, kept: list[tuple[np.ndarray, np.ndarray]], dr
     return len(known) < len(draw.variations.names) and drawn < MIN_FAILURES * len(draw.variations.names)
 
 
-@dataclass
 class _FailureCounts:
-    """Failures of the postures drawn so far, none of which is feasible.
+    """Failures of the postures drawn so far, none of which is feasible: judged and failing ones, by item."""
 
-    Attributes:
-        counts: numbers of checked and of failing postures, by check and item.
-        leg_ranges: ranges of leg coordinates, by name.
-    """
+    def __init__(self) -> None:
+        self._counts: dict[str, np.ndarray] = {}
 
-    counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    leg_ranges: dict[str, _LegRange] = field(default_factory=dict)
-
-    def count_legs(self, legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> None:
-        """Count leg coordinates (N, k), in columns (k,), that leave their ranges with the feet planted."""
-        if not len(y):
-            return
-        names, lengths = coordinate_names(legged.rig), coordinate_lengths(legged.rig)
-        lower, upper = legged.lower[columns], legged.upper[columns]
-        beyond = (y < lower) | (y > upper)
-        for k, column in enumerate(columns - ROOT_NV):
-            name = names[column]
-            self._count((LEG_RANGE, name), len(y), int(beyond[:, k].sum()))
-            known = self.leg_ranges.get(name)
-            low, high = (np.inf, -np.inf) if known is None else (known.low, known.high)
-            unit = "m" if lengths[column] else "deg"
-            self.leg_ranges[name] = _LegRange(
-                unit, lower[k], upper[k], min(low, y[:, k].min()), max(high, y[:, k].max())
-            )
-
-    def count_checks(self, checks: Checks, slack: float) -> None:
-        """Count every item of every check that fails with a multiple of the check's slack."""
-        for margin in checks.margins:
-            least = slack * margin.check.sampling_margin - margin.tolerance
-            for item, count in zip(margin.items, (margin.values < least).sum(axis=0)):
-                self._count((margin.name, item), len(checks), int(count))
-
-    def _count(self, what: tuple[str, str], frames: int, failing: int) -> None:
-        before = self.counts.get(what, (0, 0))
-        self.counts[what] = before[0] + frames, before[1] + failing
+    def count(self, items: Iterable[str], failing: np.ndarray) -> None:
+        """Count postures (N, k) that fail each of k items."""
+        for item, own in zip(items, failing.T):
+            self._counts[item] = self._counts.get(item, 0) + np.array([len(own), own.sum()])
 
     @property
     def always_fails(self) -> bool:
         """Whether the same item fails in all of many postures."""
-        return any(failing == frames >= MIN_FAILURES for frames, failing in self.counts.values())
+        return any(failing == judged >= MIN_FAILURES for judged, failing in self._counts.values())
 
     @property
     def summary(self) -> str:
         """The items that fail most often, as text."""
-        often = [(what, *counts) for what, counts in self.counts.items() if counts[1]]
+        often = [(item, *counts) for item, counts in self._counts.items() if counts[1]]
         often.sort(key=lambda entry: (-entry[2] / entry[1], -entry[2], entry[0]))
         return "; ".join(
-            f"{name} ({item}{f': {self.leg_ranges[item]}' if name == LEG_RANGE else ''}) fails in "
-            f"{'every one' if failing == frames else f'{failing} of {frames}'}"
-            for (name, item), frames, failing in often[:MAX_REASONS]
+            f"{item} fails in {'every one' if failing == judged else f'{failing} of {judged}'}"
+            for item, judged, failing in often[:MAX_REASONS]
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _LegRange:
-    """[rad, m] Range of a leg's coordinate, and the range that planted feet require."""
-
-    unit: str
-    lower: float
-    upper: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        scale, digits = (1.0, 2) if self.unit == "m" else (180.0 / np.pi, 0)
-        lower, upper, low, high = (
-            f"{scale * end + 0.0:.{digits}f}" for end in (self.lower, self.upper, self.low, self.high)
-        )
-        return f"goes from {lower} to {upper} {self.unit}, postures here from {low} to {high} {self.unit}"
+def _describe_leg_ranges(legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> list[str]:
+    """Range of each leg coordinate, in columns (k,), and that which postures (N, k) on planted feet require."""
+    result = []
+    ends = zip(legged.lower[columns], legged.upper[columns], y.min(axis=0), y.max(axis=0))
+    for column, own in zip(columns - ROOT_NV, ends):
+        slides = coordinate_lengths(legged.rig)[column]
+        unit, scale, digits = ("m", 1.0, 2) if slides else ("deg", 180.0 / np.pi, 0)
+        lower, upper, low, high = (f"{scale * end + 0.0:.{digits}f}" for end in own)
+        needed = f"goes from {lower} to {upper} {unit}, postures here from {low} to {high} {unit}"
+        result.append(f"range of a leg's joint ({coordinate_names(legged.rig)[column]}: {needed})")
+    return result
 
 
 def _draw_postures(

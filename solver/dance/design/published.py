@@ -13,7 +13,6 @@ import numpy as np
 
 from ...base.progress import Progress
 from ...identification.base_parameters import BaseParameters
-from ...identification.excitation.excitation import link_weights
 from ...identification.excitation.gram_matrices import GramMatrices
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
@@ -36,7 +35,6 @@ class PublishedDesign:
 
     def __init__(self, task: DesignTask, plan: StancePlan) -> None:
         self._task, self._plan = task, plan
-        self._weights = link_weights(task.rig, task.options.emphasise)
         self._history: dict[tuple[str, ...], np.ndarray] = {}
         self._segments = [self._hold("home", plan.step_planner.home, plan.step_planner.both)]
         self._trace: list[TraceEntry] = []
@@ -49,7 +47,7 @@ class PublishedDesign:
         postures: list[int] = []
         counts = [min(options.postures[name], len(pool.y)) for name, pool in plan.pools.items()]
         chosen, criterion = choose_postures(
-            task.planner.legged, pools, counts, task.structure, self._weights, options.seed
+            task.planner.legged, pools, counts, task.structure, task.rig.masses, options.seed
         )
         for (name, stance), pool, indices in zip(plan.stances.items(), pools, chosen):
             self._segments += steps.plan_steps(here, name)
@@ -96,7 +94,7 @@ class PublishedDesign:
     def _excite(self, path: DanceSegment, footing: Footing) -> None:
         task, legged, name = self._task, self._task.planner.legged, footing.configuration
         group = next(group for group in EXCITATION_GROUPS if name in group)
-        criterion = build_criterion(legged, task.structure, self._weights, name)
+        criterion = build_criterion(legged, task.structure, task.rig.masses, name)
         history = self._history.get(group, criterion.prior_matrices)
         columns = excited_columns(legged, name)
         found = task.planner.plan_exciting(path, footing, criterion, history, columns)

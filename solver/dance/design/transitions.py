@@ -136,13 +136,18 @@ class TransitionPlanner:
             footing: of the segment.
         """
         shape, reach = self.loop_shape(duration)[1], self.loop_reach(home, posture, duration)
-        for share in LOOP_FRACTIONS:
+        whole, *between, least = LOOP_FRACTIONS
+
+        def go(share: float) -> DanceSegment | None:
             control = home + share * reach * shape[:, None] * (posture - home)
             even = DanceSegment(name, "straight", duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalance(even, footing, 0.0, {})
-            if reached and self.check_segment(segment, COARSE_RATE)[1] >= 0.0:
-                return segment
-        return None
+            return segment if reached and self.check_segment(segment, COARSE_RATE)[1] >= 0.0 else None
+
+        found = go(whole)
+        if found is not None or (small := go(least)) is None:  # what fails a little from home fails farther away
+            return found
+        return next((path for path in map(go, between) if path is not None), small)
 
     def loop_shape(self, duration: float) -> tuple[Spline, np.ndarray]:
         """The spline of a phrase, and the fraction of the way to its posture at each control value (C,)."""

@@ -6,7 +6,7 @@ transition costs as much as the first. Every measure is a function of that facto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -166,21 +166,6 @@ def condition(matrix: np.ndarray) -> float:
         return np.inf
     values = np.linalg.svd(matrix, compute_uv=False)
     return float(values[0] / values[-1]) if values[-1] > RANK_TOLERANCE * values[0] else np.inf
-
-
-def link_weights(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndarray:
-    """Weights (L,) [kg] of the links in (12): their masses times the emphasis on some of them.
-
-    Raises:
-        UnknownLink: no such link.
-        InvalidValue: a factor that is negative or not finite.
-    """
-    weights = np.array(rig.masses)
-    for link, factor in (emphasis or {}).items():
-        if not (np.isfinite(factor) and factor >= 0.0):
-            raise InvalidValue(f"the emphasis on link {link!r} must not be negative, got {factor!r}")
-        weights[rig.index(link)] *= factor
-    return weights
 
 
 def _rank_deficient_deviations(factor: np.ndarray) -> np.ndarray:

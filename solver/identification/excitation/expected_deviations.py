@@ -46,7 +46,6 @@ class ExpectedDeviations:
     Args:
         structure: B base parameters.
         prior: gives the sizes.
-        weights: (L,) emphasis on each link.
         noise: of the equations.
         mirror: (B, B) base parameters of the mirrored body from its own, `mirrored_parameters`; with it each motion
             also counts as danced in the mirror. None: it does not.
@@ -56,14 +55,11 @@ class ExpectedDeviations:
         self,
         structure: BaseParameters,
         prior: InertialParameters,
-        weights: np.ndarray,
         noise: WrenchNoise = PLATE_NOISE_ONLY,
         mirror: np.ndarray | None = None,
     ) -> None:
         self.structure, self.noise = structure, noise
         self._scale = parameter_sizes(structure, prior)
-        own = np.asarray(weights, float)[structure.independent // PER_LINK]
-        self._weights = own / own.sum()
         self._mirror = None if mirror is None else mirror * self._scale / self._scale[:, None]
 
     @property
@@ -82,10 +78,10 @@ class ExpectedDeviations:
         return self._with_image(own.transpose(0, 2, 1) @ own)[:, None]
 
     def value(self, matrices: np.ndarray) -> np.ndarray:
-        """Weighted geometric mean of the deviations (...,)."""
+        """Geometric mean of the deviations (...,)."""
         information = matrices[..., 0, :, :]
         flat = information.reshape(-1, *information.shape[-2:])
-        means = [np.exp(np.log(self._deviations(matrix)) @ self._weights) for matrix in flat]
+        means = [np.exp(np.log(self._deviations(matrix)).mean()) for matrix in flat]
         return np.array(means).reshape(information.shape[:-2])
 
     def deviations(self, matrices: np.ndarray) -> np.ndarray:
@@ -102,8 +98,7 @@ class ExpectedDeviations:
         flat = scaled.reshape(-1, len(self._scale))
         inverse = np.linalg.inv(history[0] + share * self._with_image(flat.T @ flat))
         variances = np.maximum(inverse.diagonal(), 1e-300)
-        mean = np.exp(0.5 * np.log(variances) @ self._weights)
-        weights = mean * self._weights / variances
+        weights = np.exp(0.5 * np.log(variances).mean()) / len(variances) / variances
         moved = inverse * weights @ inverse
         if self._mirror is not None:
             moved = moved + self._mirror @ moved @ self._mirror.T

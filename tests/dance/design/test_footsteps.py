@@ -12,16 +12,12 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.contacts.support import convex_polygon
 from solver.dance.design.footsteps import STEPS, StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import DanceOptions, human_options
 from solver.rigs import from_urdf, hrp2, human
 from solver.skeleton.rig import ROOT_NV, Rig
-from solver.trajectory.rebalancing import Rebalancer
-from solver.trajectory.segment import free_control_count
-from solver.trajectory.splines import Spline
 from tests.bipeds import Biped
 
 PLANNER = build_transition_planner(human(1.7, 65.0, "female"), human_options())
@@ -49,20 +45,6 @@ def test_weight_shifts_as_fast_as_balance_allows(footwork: StepPlanner) -> None:
         assert shift.duration < 2.0
         assert PLANNER.check_segment(shift)[1] >= 0.0
         np.testing.assert_allclose(shift.stop, footwork.standing_posture(f"over {side}"), atol=1e-12)
-
-
-def test_a_fast_pendulum_overshoots_both_ends() -> None:
-    """In a fast shift between two places at rest the zero-moment point stays inside and overshoots both ends."""
-    support = convex_polygon(np.array([[-0.1, -0.15], [0.1, -0.15], [0.1, 0.15], [-0.1, 0.15]]))
-    spline = Spline(1.5, free_control_count(1.5, 0.2))
-    balancer = Rebalancer(PLANNER.legged, spline, 60)
-    first, last = np.zeros(2), np.array([0.0, 0.12])
-    goals = balancer.plan_goals(first, last, support)
-    assert support.margin(goals).min() > 0.0
-    assert goals[:, 1].min() < -0.005
-    assert goals[:, 1].max() > 0.125
-    slow = Rebalancer(PLANNER.legged, Spline(8.0, free_control_count(8.0, 0.2)), 60).plan_goals(first, last, support)
-    assert slow[:, 1].min() >= 0.0
 
 
 def test_a_step_back_is_the_step_backwards_in_time(footwork: StepPlanner) -> None:

@@ -21,7 +21,6 @@ from solver.dance.workflows.summaries import posture_keys
 from solver.dynamics import integrate
 from solver.dynamics.coordinates import to_flat
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import link_weights
 from solver.options.dances import DanceOptions
 from solver.rigs import hrp2
 from solver.skeleton.rig import ROOT_NV, Rig
@@ -73,7 +72,7 @@ def test_variations_lie_between_home_and_the_pose(strong_robot: Rig, poses: tupl
 def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, pool: PosturePool) -> None:
     """Of four postures each of two poses gives two, however little one of them excites."""
     assert set(pool.pose_indices) == {0, 1}
-    known = base_parameters(strong_robot), link_weights(strong_robot, {}), 0
+    known = base_parameters(strong_robot), strong_robot.masses, 0
     legged = build_transition_planner(strong_robot, SMALL).legged
     (chosen,), _ = choose_postures(legged, [pool], [4], *known)
     assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]

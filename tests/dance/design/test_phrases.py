@@ -84,10 +84,8 @@ def test_an_asymmetric_rig_cannot_be_mirrored() -> None:
 def test_information_in_the_mirror_is_that_of_the_image(dance: Dance) -> None:
     """The objective with a mirror counts a phrase as its own information plus that of the danced image."""
     structure, legged = base_parameters(PERSON), dance.legged_rig(PERSON)
-    both = ExpectedDeviations(
-        structure, PERSON.prior, np.ones(len(PERSON.links)), mirror=Mirror(legged).map_parameters(structure)
-    )
-    alone = ExpectedDeviations(structure, PERSON.prior, np.ones(len(PERSON.links)))
+    both = ExpectedDeviations(structure, PERSON.prior, mirror=Mirror(legged).map_parameters(structure))
+    alone = ExpectedDeviations(structure, PERSON.prior)
     phrase, image = (dance.sample(PERSON, 50.0, place, place + 1) for place in dance.postures[:2])
     found = both.motion_matrices(PERSON, phrase)
     expected = alone.motion_matrices(PERSON, phrase) + alone.motion_matrices(PERSON, image)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.base.errors import InvalidValue, UnknownLink
 from solver.dynamics import predicted_wrench, wrench_regressor
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import Excitation, base_regressor, link_weights
+from solver.identification.excitation.excitation import Excitation, base_regressor
 from solver.identification.excitation.gram_matrices import GramMatrices
 from solver.values.motion import Motion
 from tests.random_motion import mixed_rig, random_motion
@@ -42,17 +41,6 @@ def test_history_as_a_triangle_equals_stacked_rows() -> None:
             columns = structure.link_indices(link, "dynamic")
             if len(columns):
                 assert value == pytest.approx(np.linalg.cond(stacked[:, columns]), rel=1e-8)
-
-
-def test_links_weigh_as_much_as_their_masses() -> None:
-    """Emphasis multiplies a link's mass; it is neither negative nor that of a link that is not there."""
-    rig = mixed_rig()
-    heavy = link_weights(rig, {"ball": 3.0}) / rig.masses
-    np.testing.assert_allclose(heavy, np.where(np.array(rig.links) == "ball", 3.0, 1.0))
-    with pytest.raises(UnknownLink):
-        link_weights(rig, {"tail": 2.0})
-    with pytest.raises(InvalidValue):
-        link_weights(rig, {"ball": -1.0})
 
 
 def test_predicted_deviations_are_those_of_repeated_identifications() -> None:

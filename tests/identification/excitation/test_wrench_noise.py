@@ -102,7 +102,7 @@ def test_with_errors_of_the_motion_speed_gains_less() -> None:
     structure = base_parameters(RIG)
     gains = []
     for noise in (PLATE, BOTH):
-        objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)), noise)
+        objective = ExpectedDeviations(structure, RIG.prior, noise)
         informations = [objective.motion_matrices(RIG, moving(tempo))[0] for tempo in (1.0, 3.0)]
         criteria = [objective.value(objective.prior_matrices + one) for one in informations]
         gains.append(float(criteria[0] / criteria[1]))
