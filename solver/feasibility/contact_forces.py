@@ -49,7 +49,6 @@ def load_shares(
 
     - ``"distance"``: (2) as intended, F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more
       (as printed, the farther one would). For F patches, shares are inverse to the distances.
-    - ``"line"``: by the projection of the ZMP on the line between two patches; beyond its ends one carries all.
     - ``"soles"``: (2) with the distances from the soles. A foot carries nothing while the ZMP is in another sole, so
       that the load is continuous when a foot touches or leaves the floor.
 
@@ -62,10 +61,6 @@ def load_shares(
     count = len(centres)
     if count == 1:
         return np.ones((len(zmp), 1))
-    if rule == "line" and count == 2:
-        between = centres[1] - centres[0]
-        second = np.clip((zmp - centres[0]) @ between / max(float(between @ between), 1e-12), 0.0, 1.0)
-        return np.stack([1.0 - second, second], axis=1)
     if rule == "soles":
         distances = np.stack([np.maximum(-sole.margin(zmp), 0.0) for sole in outlines], axis=1)
     else:

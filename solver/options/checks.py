@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from ..base.errors import InvalidValue
 from .declared import LIMIT, NOT_NEGATIVE, PART, Option, Options
 
-DISTRIBUTIONS = ("distance", "line", "soles")
+DISTRIBUTIONS = ("distance", "soles")
 ALL_PAIRS = "all"
 VERIFICATION_RATE = 500.0
 """[1/s] Rate at which a dance is checked: ten times that of bonnet2016's search."""
@@ -29,9 +29,8 @@ class CheckOptions(Options):
         pairs: pairs of links that must not touch: ``"all"`` that are not neighbours, or pairs of link names.
         excluded: pairs of link names removed from ``pairs``.
         reach: [m] distances are computed up to this; farther pairs report this value.
-        distribution: how two feet share the load; ``"distance"``, (2) as intended (the nearer foot carries more),
-            ``"line"``, by the projection of the ZMP on the line between the soles' centres, or ``"soles"``, (2) with
-            distances to soles: a foot has no load while the ZMP is in the other's sole.
+        distribution: how two feet share the load; ``"distance"``, (2) as intended (the nearer foot carries more), or
+            ``"soles"``, (2) with distances to soles: a foot has no load while the ZMP is in the other's sole.
         flight: external force allowed in flight, as a fraction of the weight; measured flight is not exactly ballistic.
         tolerance: a margin counts as satisfied down to minus this, in its own unit.
         torque_reserve: fraction of every joint's torque limit that is reserved for a controller.

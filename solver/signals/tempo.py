@@ -49,7 +49,9 @@ def read_tempo(path: str | Path) -> float:
         return find_tempo(sound.reshape(len(sound), -1).mean(axis=1, dtype=float), rate)
     except (ValueError, EOFError, struct.error, UnboundLocalError) as error:
         problem = "" if isinstance(error, InvalidValue) else "is no .wav file that can be read: "
-        raise InputError(path, f"{problem}{error}", remedy="Convert it, or state the tempo with --bpm") from None
+        raise InputError(
+            path, f"{problem}{error}".rstrip("."), remedy="Convert it, or state the tempo with --bpm"
+        ) from None
 
 
 def find_tempo(sound: np.ndarray, rate: float) -> float:

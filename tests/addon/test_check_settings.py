@@ -35,7 +35,7 @@ def test_new_rig_has_default_checks(body: bpy.types.Object) -> None:
 
 def test_field_changes_only_its_own_option(body: bpy.types.Object) -> None:
     """Other options keep their values in double precision; a typed value is rounded to its digits."""
-    own = CheckOptions(shrink=1.0 / 3.0, pairs=(("chest", "left_foot"),), distribution="line", flight=0.05)
+    own = CheckOptions(shrink=1.0 / 3.0, pairs=(("chest", "left_foot"),), distribution="soles", flight=0.05)
     store_checks(body, own)
     fields = check_settings(body)
     fields.friction = 0.7

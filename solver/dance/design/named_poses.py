@@ -15,7 +15,7 @@ from ...dynamics import link_poses
 from ...dynamics.coordinates import to_flat
 from ...skeleton.rig import ROOT_NV, Rig
 from ...trajectory.legged_rig import Footing, LeggedRig
-from .mirror import Mirror
+from .mirror import MIRRORED_SIDE, Mirror
 
 AMPLITUDE_RANGE = (0.5, 1.15)
 """Range of the fraction of the way from home to a named pose that is drawn, so that the pose stays recognisable."""
@@ -61,9 +61,9 @@ class PoseVariations:
         except InvalidValue:  # asymmetric rig: poses are not mirrored
             self._mirror = None
         raised = [side for side in legged.leg_columns if side not in footing.solved]
-        self._offsets = np.array([self._offset_from_home(pose, raised) for pose in poses])
-        mirrored = self._offsets if self._mirror is None else self._mirrored_offsets(poses, raised)
-        self._offsets = np.stack([self._offsets, mirrored])
+        given = [self._read_pose(pose) for pose in poses]
+        images = [self._mirror_pose(*pose) for pose in given]
+        self._offsets = np.array([[self._select_columns(*pose, raised) for pose in part] for part in (given, images)])
 
     def draw(self, generator: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Variations (count, D) and the index (count,) of the pose of each; standing legs are not yet solved."""
@@ -75,25 +75,21 @@ class PoseVariations:
         y[:, moved] = np.clip(y[:, moved], self._legged.lower[moved], self._legged.upper[moved])
         return y, which
 
-    def _offset_from_home(self, pose: NamedPose, raised: Sequence[str]) -> np.ndarray:
-        """(D,) Offset from home to a pose in the coordinates that the pose determines."""
+    def _read_pose(self, pose: NamedPose) -> tuple[np.ndarray, str]:
+        """Flat coordinates (nv,) of a pose, and the side of its lifted leg."""
         rig = self._legged.rig
         if len(pose.q) != len(rig.neutral):
             raise InvalidValue(
                 f"pose {pose.name!r} has {len(pose.q)} coordinates, rig {rig.name!r} has {len(rig.neutral)}"
             )
-        return self._select_columns(to_flat(rig, pose.q), _lifted_side(rig, pose.q), raised)
+        return to_flat(rig, pose.q), _lifted_side(rig, pose.q)
 
-    def _mirrored_offsets(self, poses: Sequence[NamedPose], raised: Sequence[str]) -> np.ndarray:
-        assert self._mirror is not None
-        result, rig = [], self._legged.rig
-        other = {"left": "right", "right": "left"}
-        for pose in poses:
-            whole = np.zeros(self._legged.size)
-            whole[: rig.nv] = to_flat(rig, pose.q)
-            image = self._mirror.image(whole)[: rig.nv]
-            result.append(self._select_columns(image, other.get(_lifted_side(rig, pose.q), ""), raised))
-        return np.array(result)
+    def _mirror_pose(self, flat: np.ndarray, lifted: str) -> tuple[np.ndarray, str]:
+        """The mirror image of a pose; the pose itself of a rig that has none."""
+        if self._mirror is None:
+            return flat, lifted
+        whole = np.pad(flat, (0, self._legged.size - len(flat)))
+        return self._mirror.image(whole)[: len(flat)], MIRRORED_SIDE.get(lifted, "")
 
     def _select_columns(self, flat: np.ndarray, lifted: str, raised: Sequence[str]) -> np.ndarray:
         """(D,) Offset from home: trunk and arms, the lifted leg of pose and stance, and the pelvis lean."""
