@@ -53,7 +53,7 @@ def bone_frame(rig: Rig, link: int) -> BoneFrame:
     symmetric: Blender mirrors a pose by keeping rotations about x and reversing those about y and z.
     No bone points almost opposite to its parent, because Blender's rest matrices lose orthogonality there.
     """
-    frame, parent = _unadjusted_frame(rig, link), rig.parents[link]
+    frame, parent = _frame_without_tilt(rig, link), rig.parents[link]
     if parent < 0:
         return frame
     rotations, _ = rig.rest
@@ -80,7 +80,7 @@ def hinge_axis(axes: np.ndarray, axis: np.ndarray) -> tuple[int, float]:
     return index, float(np.sign(along[index]))
 
 
-def _unadjusted_frame(rig: Rig, link: int) -> BoneFrame:
+def _frame_without_tilt(rig: Rig, link: int) -> BoneFrame:
     toward, joint, rotation = _direction(rig, link), rig.joints[link], rig.rest[0][link]
     length, side = max(float(np.linalg.norm(toward)), SHORTEST_BONE), _side(rig, link)
     y = toward / np.linalg.norm(toward)

@@ -143,7 +143,7 @@ def study_folder_of(body: bpy.types.Object) -> Path | None:
     """Results folder of a body's study; None without a study."""
     named = custom_properties.read_label(body, STUDY_KEY)
     folder = bpy.path.abspath(named)
-    return Path(folder) if named and _can_exist(folder) else None
+    return Path(folder) if named and _is_valid_path(folder) else None
 
 
 def find_report(body: bpy.types.Object | None) -> Path | None:
@@ -153,7 +153,7 @@ def find_report(body: bpy.types.Object | None) -> Path | None:
 
 
 @lru_cache(16)
-def _can_exist(folder: str) -> bool:
+def _is_valid_path(folder: str) -> bool:
     """Whether a path is valid; an invalid one was not written by the add-on."""
     try:
         Path(folder).exists()

@@ -25,9 +25,9 @@ from ..options.declared import (
 )
 from ..values.person import STATURES
 
-FASTEST = 1e5
+MAX_RATE = 1e5
 """[1/s] No dance is sampled faster."""
-MOST_EFFORT = 10.0
+MAX_EFFORT = 10.0
 METAVARS = {"1/s": "HZ"}
 """Placeholders of units that are none themselves."""
 
@@ -48,8 +48,8 @@ number, positive, not_negative = argument(ANY.parse), argument(POSITIVE.parse), 
 share, part = argument(SHARE.parse), argument(PART.parse)
 count, natural, seed = argument(COUNT.parse), argument(NATURAL.parse), argument(SEED.parse)
 jobs = argument(JOBS.parse)
-rate = argument(Range(0.0, FASTEST, above=True).parse)
-effort = argument(Range(0.0, MOST_EFFORT, above=True).parse)
+rate = argument(Range(0.0, MAX_RATE, above=True).parse)
+effort = argument(Range(0.0, MAX_EFFORT, above=True).parse)
 stature = argument(Range(*STATURES).parse)
 
 

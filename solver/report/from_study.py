@@ -11,7 +11,7 @@ from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
-from ..signals.filters import LIGHT
+from ..signals.filters import COORDINATE_CUTOFF
 from ..signals.window_reasons import TEXTS, Reason
 from ..study.values import Flights, StudyData, TrialRecord
 from ..values.filter_presets import preset_of
@@ -165,7 +165,7 @@ def _method_rows(study: StudyData, result: Identification) -> tuple[tuple[str, s
             f"low-pass Butterworth, order {preset.order}, {preset.cutoff:g} Hz, forwards and backwards "
             f"({preset.name}), the same for motion and wrenches",
         ),
-        ("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times that cut-off"),
+        ("Derivatives", f"on the configuration manifold, filtered before at {COORDINATE_CUTOFF:g} times that cut-off"),
     ]
     weights = result.frequency_weights
     for name, own in (("identified parameters", weights.identified), ("prior", weights.prior)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..skeleton.rig import Rig
 
-SHORTEST = 0.15
+MIN_DISTANCE = 0.15
 """Least distance of a handle from the handles above and below it, as a fraction of the leg's length."""
 
 
@@ -19,7 +19,7 @@ def find_handles(rig: Rig) -> dict[str, np.ndarray]:
     _, origins = rig.rest
     children = [[k for k, parent in enumerate(rig.parents) if parent == link] for link in range(len(rig.links))]
     found = {0: np.zeros(3)}
-    shortest = SHORTEST * rig.leg_length
+    shortest = MIN_DISTANCE * rig.leg_length
     soles = {rig.index(sole.link) for sole in rig.soles}
     for end in [link for link in range(1, len(rig.links)) if not children[link]]:
         limb = [end]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 MAX_NAMED = 3
 """Most names in a list before it gives the number of others."""
 
-FAR = 10.0
+MAX_SHOWN_SIZE = 10.0
 """[m] and multiple above which a size says only that something is far beyond its limit: where hardly any force acts,
 the zero-moment point is 900 m away."""
 
@@ -22,8 +22,8 @@ def format_length(metres: float) -> str:
     """``"1.20 m"``, below a metre ``"4.1 cm"``, below a centimetre ``"4.1 mm"``, below a millimetre two digits, and
     ``"more than 10 m"``."""
     size = abs(metres)
-    if size > FAR:
-        return f"more than {FAR:.0f} m"
+    if size > MAX_SHOWN_SIZE:
+        return f"more than {MAX_SHOWN_SIZE:.0f} m"
     if size >= 0.9995:
         return f"{metres:.2f} m"
     if size >= 0.00995:
@@ -46,7 +46,7 @@ def format_angular_speed(speed: float) -> str:
 
 def format_percent(share: float) -> str:
     """A fraction as a percentage with three digits: ``"12.5 %"``; above ten times, ``"more than 1000 %"``."""
-    return f"{100.0 * share:.3g} %" if abs(share) < FAR else f"more than {100.0 * FAR:.0f} %"
+    return f"{100.0 * share:.3g} %" if abs(share) < MAX_SHOWN_SIZE else f"more than {100.0 * MAX_SHOWN_SIZE:.0f} %"
 
 
 def append_time(sentence: str, time: float) -> str:

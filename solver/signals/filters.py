@@ -43,13 +43,13 @@ def require_rate(preset: FilterPreset, rate: float) -> None:
         )
 
 
-LIGHT = 2.5
+COORDINATE_CUTOFF = 2.5
 """Cut-off for coordinates, as a multiple of the preset that filters their equations afterwards."""
-LIGHTEST = 0.4
+MAX_CUTOFF = 0.4
 """Highest cut-off for coordinates that are differentiated, as a fraction of the frame rate."""
 
 
-def light_preset(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> FilterPreset:
+def light_preset(preset: FilterPreset, rate: float, multiple: float = COORDINATE_CUTOFF) -> FilterPreset:
     """The filter of coordinates, and of their wrenches, whose equations then pass ``preset``.
 
     Args:
@@ -57,7 +57,7 @@ def light_preset(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> 
         rate: frames per second.
         multiple: of the preset's cut-off.
     """
-    cutoff = max(min(multiple * preset.cutoff, LIGHTEST * rate), preset.cutoff)
+    cutoff = max(min(multiple * preset.cutoff, MAX_CUTOFF * rate), preset.cutoff)
     return replace(preset, name=f"{preset.name}, coordinates", cutoff=cutoff)
 
 

@@ -37,7 +37,7 @@ SEGMENT = 64
 """Frames of a spectrum. The half of the segments with less power is used: a heel strike is not noise of a camera.
 Measured on simulated noise of 1 mrad on a smooth motion, which is found to be 0.975 mrad: half and twice the value find
 0.953 and 0.980 mrad."""
-SHORTEST = 24
+MIN_FRAMES = 24
 """Least number of frames of a spectrum, for recordings shorter than two segments, such as single jumps. Measured on
 simulated noise of 1 mrad on a smooth motion, which is found to be 0.975 mrad: half and twice the value find the
 same."""
@@ -51,7 +51,7 @@ robot, whose masses are 222 g off: half and twice the value give 222 and 223 g."
 SMOOTHED = 1.0
 """[Hz] Band over which a spectrum is averaged. Measured on simulated noise of 1 mrad on a smooth motion, which is found
 to be 0.975 mrad: half and twice the value give a cut-off of 7 and 7.25 Hz, the value itself 7 Hz."""
-ALIKE = 2.0
+EQUAL_POWERS = 2.0
 """Ratio of total power to noise power where signal and noise are equally strong. Derived: the sum of two equal
 powers."""
 
@@ -73,7 +73,7 @@ def noise_floor(
     """
     grid, same = uniform_times(np.asarray(times, float))
     size = min(SEGMENT, len(grid) // 2)
-    if not same or size < SHORTEST:
+    if not same or size < MIN_FRAMES:
         return None
     rate = rate_of_grid(grid)
     edges = np.linspace(ABOVE * preset.cutoff, 0.5 * BELOW * rate, BANDS + 1)
@@ -109,8 +109,8 @@ def noise_frequency(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarra
     """Frequency [Hz] above which a motion is mostly noise: a low-pass there has the least mean square error.
 
     A band below the cut-off adds its noise N to the error, a band above adds its signal P - N. The frequency maximises
-    the sum of P / N - `ALIKE` up to it, so a single band with strong noise does not change it. P / N is the median over
-    coordinates: a joint that is often at its limit has little noise there and jumps when it leaves it.
+    the sum of P / N - `EQUAL_POWERS` up to it, so a single band with strong noise does not change it. P / N is the
+    median over coordinates: a joint that is often at its limit has little noise there and jumps when it leaves it.
 
     Args:
         rig: of the motion.
@@ -134,7 +134,7 @@ def noise_frequency(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarra
     ratio = np.median(power[1:] / np.diag(floor)[known], axis=1) / noise
     width = max(1, round(SMOOTHED / frequencies[1]))
     smooth = np.convolve(ratio, np.ones(width) / width, mode="valid")
-    benefit = np.cumsum(smooth - ALIKE)
+    benefit = np.cumsum(smooth - EQUAL_POWERS)
     best = int(np.argmax(benefit))
     return float(frequencies[1 + best + width // 2]) if benefit[best] > 0.0 else 0.0
 

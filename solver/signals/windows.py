@@ -38,13 +38,13 @@ short support, a small one only a long support: 30 % over a brief step beside th
 0.8 s (more than a step). The smallest exceeds the effect of wrong segment masses or of a plate offset of 6 %."""
 RELEASED_SECONDS, RELEASED = 0.05, (0.10, 0.05)
 """The same of a smaller force: a proven support extends to neighbouring frames that exceed it."""
-FOLLOW = 0.2
+MAX_EXTENSION = 0.2
 """[s] Largest extension: a sitting person takes about 0.2 s to leave a chair."""
-SHORTEST = 0.2
+MIN_DURATION = 0.2
 """[s] Least duration of a counted interval between excluded frames."""
 UNLOADED = 0.03
 """Vertical force, as a fraction of the body weight, below which there is no contact."""
-RAISED = 0.06
+MIN_SUPPORT_HEIGHT = 0.06
 """[m] Height above their floor contact on the plates from which feet are on a raised support."""
 SEAT_DROP, SEAT_SPEED = 0.15, 0.3
 """[m] Drop of the root link below its highest position on the plates from which the body may sit, if the root is slower
@@ -188,7 +188,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
     local = exceeds(AVERAGING, *RELEASED)
     proven = np.any([exceeds(*proof) for proof in MISSING_FORCES], axis=0) & local
     suspect = exceeds(RELEASED_SECONDS, *RELEASED)
-    unmeasured = _widen(proven, round(FOLLOW * rate), suspect)
+    unmeasured = _widen(proven, round(MAX_EXTENSION * rate), suspect)
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
@@ -209,7 +209,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
         reasons[end] = np.where(reasons[end] == Reason.MEASURED, Reason.TRIAL_END, reasons[end])
     if (reasons != Reason.MEASURED).any():
         for start, stop in true_runs(reasons == Reason.MEASURED):
-            if stop - start < SHORTEST * rate:
+            if stop - start < MIN_DURATION * rate:
                 reasons[start:stop] = Reason.TOO_SHORT
     free = np.nan_to_num(np.abs(load), nan=np.inf) < UNLOADED * weight
     reasons[(reasons == Reason.MEASURED) & free] = Reason.FLIGHT
@@ -264,11 +264,11 @@ def _classify(frames: np.ndarray, heights: _Heights | None) -> Reason:
     if heights is None:
         return Reason.OTHER_SUPPORT
     lowest = np.nanmin(heights.feet[frames], axis=1)
-    if np.nanmedian(lowest) > RAISED:
+    if np.nanmedian(lowest) > MIN_SUPPORT_HEIGHT:
         return Reason.RAISED_SUPPORT
     if heights.drop is not None and heights.root_speed is not None:
         still = heights.root_speed[frames] < SEAT_SPEED
         if np.mean(still & (heights.drop[frames] > SEAT_DROP)) > 0.5:
             return Reason.SEAT
-    in_stance = (heights.speed[frames] < STANCE_SPEED) & (heights.feet[frames] < RAISED)
+    in_stance = (heights.speed[frames] < STANCE_SPEED) & (heights.feet[frames] < MIN_SUPPORT_HEIGHT)
     return Reason.OFF_PLATES if np.mean(in_stance.any(axis=1)) > 0.5 else Reason.OTHER_SUPPORT

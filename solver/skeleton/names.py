@@ -15,7 +15,7 @@ from ..values.person import CHAINS, LINKS, SIDES, split_side
 
 VOCABULARY_FILE = ASSETS / "bone_names.json"
 FOOT = CHAINS[1][-1]
-MOST = 0.8
+MIN_SHARE = 0.8
 """[1] Fraction of a skeleton's names that share what is no part of the bones' own names. Chosen on 28 naming
 conventions of one public clip; .5 to .99 find the same parts."""
 FIRST_WORD, LAST_WORD = re.compile(r"^[^\W_]+[^A-Za-z0-9]+"), re.compile(r"[^A-Za-z0-9]+[^\W_]+$")
@@ -44,7 +44,7 @@ def strip_shared_words(names: Sequence[str]) -> list[str]:
         for word in (FIRST_WORD, LAST_WORD):
             counts = Counter(match.group() for name in found if (match := word.search(name)))
             most, count = counts.most_common(1)[0] if counts else ("", 0)
-            if count > MOST * len(found):
+            if count > MIN_SHARE * len(found):
                 strip = str.removeprefix if word is FIRST_WORD else str.removesuffix
                 found, shared = [strip(name, most) for name in found], True
     same = [len(set(letters)) == 1 for letters in zip(*found)]

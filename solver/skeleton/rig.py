@@ -47,7 +47,7 @@ CONTRADICTING = "left and right turn in ranges that contradict each other"
 """Text of the note on a rig whose file has contradictory joint limits."""
 PAIR_SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
-WIDE = 110
+LINE_WIDTH = 110
 """Characters in a line of a rig's repr."""
 
 
@@ -159,7 +159,7 @@ class Rig(_Derived):
             f"  links: {', '.join(self.links)}",
             f"  patches: {', '.join(self.patches) or 'none'}; {origin}",
         )
-        return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
+        return "\n".join(line[:2] + shorten(line[2:], LINE_WIDTH, placeholder=" ...") for line in lines)
 
     @property
     def unobserved_links(self) -> tuple[str, ...]:

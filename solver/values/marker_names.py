@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 UNLABELLED = "*"
 """Prefix that capture programs give to unlabelled markers."""
-MOST = 0.5
+MIN_SHARE = 0.5
 """Fraction of the labelled markers that a subject's prefix must have."""
 SIDE_PREFIXES = ("l_", "r_", "left_", "right_")
 """Common prefixes that are not a subject's name."""
@@ -26,7 +26,7 @@ def name_variants(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     if not heads:
         return
     head, count = heads.most_common(1)[0]
-    if count <= MOST * len(named) or head.casefold() in SIDE_PREFIXES:
+    if count <= MIN_SHARE * len(named) or head.casefold() in SIDE_PREFIXES:
         return
     headed = [name for name in named if name.startswith(head)]
     for place in (place for place, letter in enumerate(headed[0], 1) if letter == "_"):

@@ -68,12 +68,15 @@ def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
 
 
 def test_a_foot_keeps_its_plate_after_it_has_left(rig: Rig) -> None:
-    """What is left of a filtered force before and after a stance acts on the foot whose stance is the nearest."""
+    """What is left of a filtered force before and after a stance acts on the foot whose stance is the nearest; while the
+    feet change plates that stay loaded, each frame has its own."""
     motion = standing(rig)
     points = under_feet(rig, motion)
     trial = trial_of(rig, motion, {"plate 1": points["right"], "plate 2": points["left"]})
     values = trial.wrenches.values.copy()
     values[40:] = values[40:, ::-1]
+    changed = assign_wrenches(rig, motion, replace(trial.wrenches, values=values)).links[:, 0]
+    np.testing.assert_array_equal(changed, [rig.index("right_foot")] * 40 + [rig.index("left_foot")] * 20)
     values[[*range(10), *range(20, 40), *range(50, 60)]] *= 1e-3
     found = assign_wrenches(rig, motion, replace(trial.wrenches, values=values))
     expected = np.repeat([[rig.index("right_foot"), rig.index("left_foot")]], FRAMES // 2, axis=0)

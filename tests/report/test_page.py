@@ -173,7 +173,8 @@ def test_masses_begin_at_a_line_and_limbs_are_above_the_links(content: Content) 
     the sum of its links."""
     links = content.identified.links[2:5]
     limb = DeterminedQuantity(MASS_KIND, "a limb", links, SHAPE, *np.array([[3.0], [0.5], [1.0]]))
-    figure = draw_masses(replace(content, determined=(limb,)))
+    content = replace(content, determined=(limb,))
+    figure = draw_masses(content)
     assert re.findall(r'class="label"[^>]*>([^<]*)<', figure)[:2] == [
         "a limb",
         display_name(content.identified.links[0]),
@@ -183,6 +184,8 @@ def test_masses_begin_at_a_line_and_limbs_are_above_the_links(content: Content) 
     assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
     ticks = np.array(re.findall(r'<line class="grid" x1="([\d.]+)"', figure), float)
     assert np.diff(ticks).min() > 45.0
+    assert 'text-anchor="end">a limb' in figure
+    assert 'text-anchor="end">a limb' not in draw_masses(content, width=390.0)  # above its row, not at the left
 
 
 def test_page_escapes_names_from_files(content: Content) -> None:

@@ -193,3 +193,9 @@ def test_figures_draw_what_their_legend_says() -> None:
     (pelvis, foot), (found_pelvis, found_foot) = ([float(x) for x in xs] for xs in places)
     assert foot - found_foot == pytest.approx(0.5 * (found_pelvis - pelvis), abs=0.2)  # 3 and 4 kg, 10 and 12 kg
     assert found_foot < foot < pelvis < found_pelvis
+    cohort = cohort_page.draw_masses(MEMBERS)
+    before, found, mean = (
+        float(re.findall(rf'class="{kind}" cx="[\d.]+" cy="([\d.]+)"', cohort)[1])
+        for kind in (*drawn_kinds, "solid truth")
+    )
+    assert before - mean == pytest.approx(mean - found, abs=0.2)
