@@ -112,17 +112,6 @@ def test_a_late_and_slow_performance_is_recognised(
     assert "10 % slower" in tree["message"]
 
 
-def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> None:
-    """A recording's motion serves as the plan; held against itself nothing differs."""
-    one = study / "prompt.motion.npz"
-    assert main(["perform", str(one), str(one), "--output", str(tmp_path / "out"), *QUIET]) == OK
-    tree = json.loads((tmp_path / "out" / "performance.json").read_text(encoding="utf-8"))
-    assert tree["similarity"] == pytest.approx(1.0)
-    assert max(joint["rmse"] for joint in tree["joints"]) < 1e-9
-    first, second = tree["excitation"]["planned"], tree["excitation"]["reached"]
-    assert first["conditions"]["right_forearm"] == pytest.approx(second["conditions"]["right_forearm"], rel=0.02)
-
-
 def test_another_movement_is_not_a_performance(plan: Path, study: Path, tmp_path: Path) -> None:
     """Arms that swing against each other instead of together are compared, with exit code 1."""
     rig = MOTION.read(study / "prompt.motion.npz").rig

@@ -68,8 +68,8 @@ def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
 
 
 def test_a_foot_keeps_its_plate_after_it_has_left(rig: Rig) -> None:
-    """What is left of a filtered force before and after a stance acts on the foot whose stance is the nearest; while the
-    feet change plates that stay loaded, each frame has its own."""
+    """What is left of a filtered force before and after a stance acts on the foot whose stance is the nearest; while
+    the feet change plates that stay loaded, each frame has its own."""
     motion = standing(rig)
     points = under_feet(rig, motion)
     trial = trial_of(rig, motion, {"plate 1": points["right"], "plate 2": points["left"]})
