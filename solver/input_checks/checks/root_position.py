@@ -1,4 +1,4 @@
-"""A root without position: the body turns, and its root stays where it is."""
+"""A root without position: the body turns, and its first turning segment stays where it is."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ STILL = 1e-6
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:
     segments = inputs.recording.segments
-    if (
-        segments is None
-        or segments.positions is None
-        or not np.nanmax(np.ptp(segments.rotations, axis=0), initial=0.0) > STILL
-    ):
+    if segments is None or segments.positions is None:
         return None
-    root = segments.positions[:, segments.rest.parents.index(-1) if segments.rest and segments.rest.parents else 0]
-    if not np.isfinite(root).any() or np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0)) > STILL:
+    turning = np.nanmax(np.ptp(segments.rotations, axis=0), axis=(1, 2), initial=0.0) > STILL
+    root = segments.positions[:, int(np.argmax(turning))]  # above it, segments only place the body
+    still = np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0), initial=0.0) <= STILL
+    if not (turning.any() and still and np.isfinite(root).any()):
         return None
     return InputProblem(
         "the root has no position: the body turns in one place, its feet slide and its heights are unknown",
