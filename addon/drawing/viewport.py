@@ -37,7 +37,7 @@ def frame_objects(context: bpy.types.Context, items: Iterable[bpy.types.Object])
 
 
 def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
-    """Make a rig active and enter Pose Mode, except without a window, where nobody poses."""
+    """Make a rig active, enter Pose Mode, except without a window, where nobody poses, and show the tab."""
     layer = bpy_access.view_layer(context)
     active = layer.objects.active
     if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
@@ -48,18 +48,17 @@ def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
     layer.objects.active = body
     if not bpy.app.background and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
         bpy.ops.object.mode_set(mode="POSE")
+    open_tab()
 
 
-def hide_startup_cube(context: bpy.types.Context) -> bool:
-    """Hide the cube of Blender's startup file, in which a body at the origin would be; whether it was there.
+def hide_startup_cube(context: bpy.types.Context) -> None:
+    """Hide the cube of Blender's startup file, in which a body at the origin would be.
 
     Only an unchanged cube is hidden, and only in a window: no other object of the user is touched.
     """
     cube = None if bpy.app.background else bpy_access.view_layer(context).objects.get(STARTUP_CUBE)
-    if cube is None or not cube.visible_get() or not is_startup_cube(cube):
-        return False
-    cube.hide_set(True)
-    return True
+    if cube is not None and cube.visible_get() and is_startup_cube(cube):
+        cube.hide_set(True)
 
 
 def is_startup_cube(item: bpy.types.Object) -> bool:
@@ -88,13 +87,19 @@ def open_workspace(context: bpy.types.Context) -> None:
         bpy.ops.workspace.append_activate(idname=WORKSPACE, filepath=str(WORKSPACE_FILE))
     else:
         window.workspace = found
-    bpy.app.timers.register(_open_tab, first_interval=DRAWING_TIME)
+    bpy.app.timers.register(open_tab, first_interval=DRAWING_TIME)
 
 
-def _open_tab() -> None:
-    """Show the tab Dance in the sidebars, which must have been drawn."""
+def open_tab() -> None:
+    """Open the sidebars of the 3D views, and the tab Dance in those that show one of Blender's own."""
     for space, _ in _views_3d(bpy.context):
         space.show_region_ui = True
+    bpy.app.timers.register(_choose_tab, first_interval=DRAWING_TIME)
+
+
+def _choose_tab() -> None:
+    """Show the tab Dance in the sidebars, which must have been drawn."""
+    for space, _ in _views_3d(bpy.context):
         area = next(area for area in bpy.context.screen.areas if area.spaces.active == space)
         sidebar = next(region for region in area.regions if region.type == "UI")
         if sidebar.active_panel_category in ("Item", "Tool", "View"):

@@ -89,8 +89,8 @@ def marker_rate(recording: SceneRecording) -> float:
 
 
 def show_imported(context: bpy.types.Context, paths: list[Path]) -> list[str]:
-    """Import recordings as `import_recordings` does, frame the view and the timelines, and switch to Research."""
-    from ..drawing.viewport import fit_timelines, frame_objects
+    """Import recordings as `import_recordings` does, frame the view and the timelines, and show the tab in Research."""
+    from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube, open_tab
     from ..scene.recording import RECORDING_KEY, find_recordings
 
     names = import_recordings(context, paths)
@@ -98,6 +98,8 @@ def show_imported(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     items = [item for child in fresh for item in child.objects]
     frame_objects(context, [item for item in items if item.visible_get()] or items)
     fit_timelines(context)
+    hide_startup_cube(context)
+    open_tab()
     study_settings(context).mode = RESEARCH
     return names
 
@@ -114,8 +116,6 @@ class EXCITING_DANCE_OT_import_recording(bpy.types.Operator, ImportHelper):  # t
     filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..drawing.viewport import hide_startup_cube
-
         try:
             chosen = [Path(self.directory) / file.name for file in self.files if file.name]
             names = show_imported(context, chosen or [Path(self.filepath or self.directory)])  # type: ignore[attr-defined]
@@ -123,8 +123,6 @@ class EXCITING_DANCE_OT_import_recording(bpy.types.Operator, ImportHelper):  # t
             store_message(scene(context), active_rig(context), PANEL, JobMessage(str(error), "failed"))
             return report_error(self, error)
         dismiss_message(scene(context), active_rig(context), PANEL)
-        if hide_startup_cube(context):
-            self.report({"INFO"}, "The startup cube is hidden; Alt H shows it")
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 
@@ -145,11 +143,8 @@ class EXCITING_DANCE_OT_sample_study(JobOperator, bpy.types.Operator):
         return ["samples", str(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..drawing.viewport import hide_startup_cube
-
         names, settings = show_imported(context, [folder / SAMPLE_FOLDER]), study_settings(context)
         settings.height, settings.mass, settings.sex, settings.weigh = *SAMPLE_PERSON, False
-        hide_startup_cube(context)
         return JobMessage(f"Simulated recordings: {', '.join(names)}", notes=(f"They are in {folder}",))
 
 

@@ -35,7 +35,7 @@ Everything in this folder is simulated: bodies, motions and noise. The person is
 {ROBOT}/    joint coordinates and foot wrenches of HRP-2 (.csv)
 {CLIP}   the person's first motion as a motion-capture clip
 
-Try:
+Try in this folder (in a clone of the source with its `dance solver` instead of `exciting-dance`):
   exciting-dance identify {PERSON} --height {HEIGHT} --mass {MASS:g} --sex {SEX} --output results
   exciting-dance compare results {TEST}
   exciting-dance identify {ROBOT} --rig hrp2 --output results_robot

@@ -18,7 +18,7 @@ from ..values.wrenches import DRAWN_FORCE
 if TYPE_CHECKING:
     from ..skeleton.rig import Rig
     from ..values.inertials import InertialParameters
-    from ..values.motion import Markers, Motion
+    from ..values.motion import Markers, Motion, SegmentPoses
     from ..values.wrenches import Wrenches
 
 DRAWN_RATE = 100.0
@@ -144,10 +144,12 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
     return to_quaternion(moved), translations
 
 
-def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:
-    """A recording as a scene draws it, with the centre of pressure on the floor z = 0."""
+def scene_recording(points: Markers | SegmentPoses | None, wrenches: Wrenches | None) -> SceneRecording:
+    """A recording as a scene draws it: markers or starts of segments, and centres of pressure on the floor z = 0."""
     none, nowhere = np.zeros(0), np.zeros((0, 0, 3))
-    seen, names, places = (none, (), nowhere) if markers is None else (markers.times, markers.names, markers.positions)
+    seen, names, places = none, tuple[str, ...](), nowhere
+    if points is not None and points.positions is not None:
+        seen, names, places = points.times, points.names, points.positions
     if wrenches is None:
         return SceneRecording(seen, names, places, none, (), nowhere, nowhere)
     assert wrenches.measured is not None
@@ -167,7 +169,9 @@ def read_trials(paths: Paths) -> dict[str, SceneRecording]:
     """
     from ..formats.recording import find_recordings
 
-    return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in find_recordings(paths)}
+    return {
+        trial.name: scene_recording(trial.markers or trial.segments, trial.wrenches) for trial in find_recordings(paths)
+    }
 
 
 def find_trial_files(paths: Paths) -> dict[str, tuple[Path, ...]]:

@@ -232,17 +232,3 @@ def test_clusters_under_the_letters_of_vertebrae(shared_data: Path) -> None:
     assert all(places[f"{name}{k}"] == link for name, link in links.items() for k in range(1, 5))
     assert len(found.used_proposals) == 34
     assert found.calibration.rmse < 0.005
-
-
-def test_a_real_set_without_a_file_is_recognised(shared_data: Path) -> None:
-    """The CAST markers of a real C3D file: no built-in set knows them; names and motion place them all."""
-    markers = read_recording(shared_data / "c3d" / "more" / "Qualisys.c3d").markers
-    with pytest.raises(InputError, match="no marker set fits"):
-        detect_marker_set(markers.names)
-    some = Recording("cast", Markers(markers.times[::20], markers.names, markers.positions[::20]))
-    found = recognise([some])
-    assert len(found.used_proposals) == 55
-    assert found.calibration.rmse < 0.008
-    wands = {p.marker: p.place for p in found.proposals if p.reason == "motion"}
-    assert wands["L_WAND1"] == "left_thigh"
-    assert wands["R_WAND2"] == "right_shank"

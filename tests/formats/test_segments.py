@@ -17,6 +17,8 @@ from solver.formats.npz import write_recording_npz
 from solver.formats.recording import content_kind, find_recordings, read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
+from solver.input_checks.check_definition import InputToCheck
+from solver.input_checks.checks.root_position import ROOT_POSITION
 from solver.options.reading import ReadOptions
 from solver.signals.trial import Recording
 from solver.study.recordings import load
@@ -256,7 +258,7 @@ def test_what_is_wrong_in_a_skeleton_is_reported_with_its_line(old: str, new: st
 
 
 def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> None:
-    """As some programs write one that carries the whole skeleton."""
+    """As some programs write one that carries the whole skeleton; what turns first, below it, has the position."""
     rotations, root = moved(LAFAN1)
     lines = bvh_text(LAFAN1, rotations, root).splitlines()
     end = lines.index("MOTION")
@@ -271,6 +273,9 @@ def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> N
     np.testing.assert_allclose(found.rotations[:, 1:], expected.rotations, atol=1e-9)
     assert expected.positions is not None
     np.testing.assert_allclose(found.positions[:, 1:], expected.positions, atol=1e-9)
+    for segments, is_still in ((found, False), (replace(found, positions=0.0 * found.positions), True)):
+        problem = ROOT_POSITION.measure(InputToCheck(Recording("file", segments=segments)))
+        assert (problem is not None) is is_still
 
 
 def test_a_bone_without_length_is_reported_with_its_line(tmp_path: Path) -> None:

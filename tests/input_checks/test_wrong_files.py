@@ -22,7 +22,6 @@ from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
 from solver.input_checks.check_definition import InputToCheck
-from solver.input_checks.checks import root_position
 from solver.rigs import hrp2
 from solver.signals.trial import Recording
 from solver.values.motion import JointCoordinates, Markers, RestPose, SegmentPoses, coordinate_numbers
@@ -284,15 +283,3 @@ def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: st
         assert any("overrules this" in note for note in found.warnings)
         assert found.found is not None
         assert found.found.reading
-
-
-def test_only_a_body_that_turns_in_one_place_lacks_a_position() -> None:
-    """A node above the hips that never moves is no root without position; hips that turn in one place are."""
-    walker = segments()
-    assert walker.positions is not None
-    above = {"rotations": np.eye(3) + 0.0 * walker.rotations[:, :1], "positions": 0.0 * walker.positions[:, :1]}
-    with_node = {name: np.concatenate([own, getattr(walker, name)], axis=1) for name, own in above.items()}
-    for place, lacks in ((1.0, False), (0.0, True)):
-        moved_hips = {**with_node, "positions": place * with_node["positions"]}
-        recording = Recording("file", segments=SegmentPoses(TIMES, ("node", *NAMES), **moved_hips))
-        assert (root_position.ROOT_POSITION.measure(InputToCheck(recording)) is not None) is lacks

@@ -11,7 +11,6 @@ import pytest
 from solver.base.errors import InputError
 from solver.formats.urdf_writer import write_urdf
 from solver.rigs import from_urdf, hoap3
-from solver.skeleton.rig import Rig
 
 
 @pytest.fixture
@@ -30,16 +29,12 @@ def lying(tmp_path: Path) -> Path:
     return turned_path
 
 
-def _standing(rig: Rig) -> np.ndarray:
-    return rig.rest[1]
-
-
 def test_y_up_is_recognised(lying: Path) -> None:
     """Links, centres of mass and inertia at zero are those of the file with z up, and the notes say so."""
     rig, other = from_urdf(lying), from_urdf(lying.with_name("upright.urdf"))
     assert rig.provenance["up"] == "y"
     assert any("y points up" in note for note in rig.notes)
-    np.testing.assert_allclose(_standing(rig), _standing(other), atol=1e-9)
+    np.testing.assert_allclose(rig.rest[1], other.rest[1], atol=1e-9)
     np.testing.assert_allclose(rig.prior.values, other.prior.values, atol=1e-9)
     assert rig.standing_height == pytest.approx(other.standing_height)
     lying.write_text(lying.read_text().replace('xyz="0 0 0" rpy="-1.57', 'xyz="0 .4 0" rpy="-1.57'))
@@ -50,6 +45,6 @@ def test_up_as_stated(lying: Path) -> None:
     """What is stated counts: the lying robot has its feet along y; another word is refused."""
     feet = [link for link in hoap3().links if "foot" in link]
     rig = from_urdf(lying, up="z")
-    assert all(_standing(rig)[rig.index(link), 1] < -0.2 for link in feet)
+    assert all(rig.rest[1][rig.index(link), 1] < -0.2 for link in feet)
     with pytest.raises(InputError, match="auto, y, z"):
         from_urdf(lying, up="x")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+import solver
 from solver.base.differences import differences
 from solver.base.so3 import to_matrix
 from solver.demo.examples import simulated_robot
@@ -13,6 +14,7 @@ from solver.dynamics import com_trajectory, link_motions
 from solver.scene.motion import find_trial_files, read_trials, scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.values.wrenches import Wrenches
+from tests.formats.skeletons import LAFAN1, bvh_text
 from tests.random_motion import mixed_rig, random_motion
 
 
@@ -59,6 +61,16 @@ def test_a_force_acts_at_its_centre_of_pressure() -> None:
     assert np.isnan(drawn.centres[1]).all()
     np.testing.assert_array_equal(drawn.forces[:, 0], forces)
     assert drawn.markers == ()
+
+
+def test_a_skeleton_is_drawn_at_the_starts_of_its_segments(tmp_path: Path) -> None:
+    """A clip without markers is seen in a scene: each joint is a point, where the reader puts it."""
+    path = tmp_path / "clip.bvh"
+    path.write_text(bvh_text(LAFAN1, {}, np.array([[0.0, 0.0, 0.95], [0.1, 0.0, 0.95]])))
+    (drawn,), (recording,) = read_trials([path]).values(), solver.load([path])
+    assert recording.segments is not None
+    assert drawn.markers == recording.segments.names
+    np.testing.assert_array_equal(drawn.positions, np.asarray(recording.segments.positions))
 
 
 def test_listed_and_read_trials_agree(tmp_path: Path) -> None:
