@@ -12,7 +12,7 @@ from ..base.errors import Cancelled, InvalidValue
 from ..base.progress import PartialProgress, Progress
 from ..base.termination import NOTHING
 from ..options.checks import DANCE_CHECKS, CheckOptions
-from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options, paper_options
+from ..options.dances import DanceOptions, human_options
 from .argument_types import add_options, by_name, effort, given, natural, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
@@ -28,8 +28,8 @@ POSTURES = "--postures", "a whole number, or FEET=NUMBER each", natural
 """Of `by_name`."""
 LONGEST_SEARCH = 600.0
 """[s] Longest search at an effort of one. Chosen so that a quick look at Romeo, 0.2, lasts two minutes."""
-ONCE, MIRRORED = FOOT_CONFIGURATIONS, ("both", "left", "both", "right")
-"""Foot configurations to which a number of postures is dealt out: of the published dance, and of one of phrases."""
+SHARED = ("both", "left", "both", "right")
+"""Foot configurations to which a number of phrases is dealt out."""
 EXPLANATION = """
 A dance of phrases of eight counts, four on one foot: each goes from home by a posture and back, excites masses and
 inertias as much as the limits allow, in balance and without collisions, and is danced once more in the mirror; a person
@@ -53,7 +53,6 @@ Examples:
   python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --music song.wav --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --poses poses.json --output out
-  python -m solver dance hoap3 --paper --output out
 """
 
 
@@ -68,11 +67,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "a person, 60 for a robot); or as both=10 right=5 left=5 right_forward=2",
     )  # fmt: skip
     add_options(group, DanceOptions)
-    group.add_argument(
-        "--paper",
-        action="store_true",
-        help="the dance of Bonnet et al. 2016 (postures held, criterion, step, two via points); identifies less well",
-    )
     group.add_argument(
         "--poses", type=path, metavar="DANCE",
         help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude and side",
@@ -90,7 +84,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
-    own = ("postures", "poses", "music", "paper", "effort", "rate")
+    own = ("postures", "poses", "music", "effort", "rate")
     show_only(parser, "height", "mass", "sex", "packages", "feet", *own)
 
 
@@ -121,7 +115,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
-    """Options of the dance; the defaults identify best, those of --paper are the paper's."""
+    """Options of the dance."""
     from ..dance.design.body_parts import require_danceable
     from ..dance.workflows.loading import load_named_poses
     from ..signals.tempo import read_tempo
@@ -133,7 +127,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         "poses": () if options.poses is None else load_named_poses(options.poses, rig),
     }
     if options.postures:
-        changes["postures"] = _postures(options.postures, ONCE if options.paper else MIRRORED)
+        changes["postures"] = _postures(options.postures)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     changes |= given(options, DanceOptions)
@@ -141,16 +135,13 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         if options.bpm is not None:
             raise InvalidValue("--music and --bpm both state a tempo: give one of them")
         changes["bpm"] = read_tempo(options.music)
-    if options.paper:
-        found = paper_options("human" if kind == "human" else "hoap3", **changes)
-    else:
-        found = (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
+    found = (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
     pool, rounds = max(int(found.pool * effort), 8), max(int(found.rounds * effort), 1)
     return replace(found, pool=pool, rounds=rounds, seconds=LONGEST_SEARCH * effort)
 
 
-def _postures(words: list[str], share: tuple[str, ...]) -> dict[str, int]:
+def _postures(words: list[str]) -> dict[str, int]:
     """Number per foot configuration; one number is dealt out to some in turn."""
     if len(words) == 1 and "=" not in words[0]:
-        return dict(Counter(islice(cycle(share), *by_name([f"phrases={words[0]}"], *POSTURES).values())))
+        return dict(Counter(islice(cycle(SHARED), *by_name([f"phrases={words[0]}"], *POSTURES).values())))
     return by_name(words, *POSTURES)

@@ -196,30 +196,24 @@ def test_every_link_belongs_to_one_part(rig: Rig) -> None:
 
 
 def test_the_number_of_postures_is_shared_among_the_feet() -> None:
-    """Sixty-one phrases are half on both feet and a quarter on each; the published dance has four stances."""
+    """Sixty-one phrases are half on both feet and a quarter on each."""
     options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--output", "out"])
     assert dance_options(options, RIG).postures == {"both": 31, "left": 15, "right": 15}
     assert (
         dance_options(parser().parse_args(["dance", "hoap3", "--effort", "0.2", "--output", "out"]), RIG).seconds
         == 120.0
     )
-    options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--paper", "--output", "out"])
-    assert list(dance_options(options, RIG).postures.values()) == [16, 15, 15, 15]
 
 
 @pytest.mark.parametrize(
     ("rig", "words", "chosen"),
     [
         (RIG, (), ("sigma", 60, "expert", 0.16, np.inf)),
-        (RIG, ("--paper",), ("criterion", 60, "expert", 0.2, 1.0)),
         (hrp2(), ("--skill", "beginner"), ("sigma", 60, "beginner", 0.16, np.inf)),
         (human(1.7, 65.0, "female"), (), ("sigma", 8, "intermediate", 0.7, np.inf)),
-        (human(1.7, 65.0, "female"), ("--paper",), ("criterion", 60, "expert", 0.2, 4.0)),
     ],
 )
-def test_what_is_not_said_is_what_identifies_best_or_the_paper(
-    rig: Rig, words: tuple[str, ...], chosen: tuple[object, ...]
-) -> None:
-    """Robots dance at their own speed, people at theirs, with --paper as in the paper; what is said counts first."""
+def test_what_is_not_said_is_what_identifies_best(rig: Rig, words: tuple[str, ...], chosen: tuple[object, ...]) -> None:
+    """Robots dance at their own speed, people at theirs; what is said counts first."""
     found = dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), rig)
     assert ((found.objective, sum(found.postures.values()), found.skill, found.knot_spacing, found.speed)) == chosen
