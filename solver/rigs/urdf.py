@@ -283,7 +283,7 @@ def _build_limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limi
         parts["speed"] += [joint.speed or np.inf] * count
         parts["torque"] += [joint.effort or np.inf] * count
     findings = (
-        (f"limits of {MAX_ROTATION_LIMIT:g} rad and more treated as none", absurd),
+        (f"limits of {MAX_ROTATION_LIMIT:g} rad and more treated as none (degrees? URDF has radians)", absurd),
         ("missing lower or upper limits treated as none", open_ended),
         ("velocity and effort limits of 0 treated as none", still),
         ("lower and upper limits of joint types without limits ignored", endless),

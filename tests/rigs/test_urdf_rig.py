@@ -350,13 +350,12 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
         from_urdf(path, [tmp_path / "share"], meshes="required")
     assert any("part.stl" in note for note in from_urdf(path, [tmp_path / "share"]).notes)
     assert resolve_mesh_uri("package://nobody/meshes/part.stl", path, [folder.parent]) is None
-    for place in (
-        "/opt/robots/src/{}",
-        "file:///opt/robots/src/{}",
-        r"C:\robots\{}",
+    for uri in (
+        "/opt/robots/src/robot_description/meshes/part.stl",
+        "file:///opt/robots/src/robot_description/meshes/part.stl",
+        r"C:\robots\robot_description\meshes\part.stl",
         "file://$(find robot_description)/meshes/part.stl",
     ):
-        uri = place.format("robot_description/meshes/part.stl")
         for packages in ([tmp_path / "share"], [folder.parent]):
             assert resolve_mesh_uri(uri, path, packages) == folder / "part.stl", uri
         assert resolve_mesh_uri(uri, path, ()) is None
