@@ -48,6 +48,7 @@ def test_coordinates_are_differences_from_neutral(rig: Rig) -> None:
     np.testing.assert_array_equal(joint_coordinates(rig, q[2]), joint_coordinates(rig, q)[2])
     np.testing.assert_array_equal(to_flat(rig, q)[:, 6:], joint_coordinates(rig, q))
     np.testing.assert_array_equal(to_flat(rig, q)[:, :3], q[:, :3])
+    np.testing.assert_allclose(np.abs(np.sum(quaternion_exp(to_flat(rig, q)[:, 3:6]) * q[:, 3:7], axis=1)), 1.0)
 
 
 def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:

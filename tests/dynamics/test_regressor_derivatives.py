@@ -9,7 +9,7 @@ import pytest
 
 from solver.base.so3 import exp as exp_so3
 from solver.dynamics import integrate, wrench_regressor
-from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
+from solver.dynamics.mechanics import carried_axes, inverse_dynamics_derivatives
 from solver.dynamics.regressor_derivatives import regressor_derivatives
 from solver.rigs import hoap3
 from solver.skeleton.rig import Rig
@@ -65,16 +65,6 @@ def test_derivatives_of_the_regressor_are_differences(make: Callable[[], Rig]) -
 
     found, expected = regressor_derivatives(rig, motion, weights), differences(rig, motion, weighed).swapaxes(1, 2)
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
-
-
-def test_derivatives_of_inverse_dynamics_are_differences() -> None:
-    """Both triangles of those by accelerations, too."""
-    rig = hoap3()
-    motion, mechanics = random_motion(rig, 3, 1), Mechanics(rig)
-    forces, slopes, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
-    np.testing.assert_allclose(forces, mechanics.compute_state(motion.q, motion.v, motion.a).tau, atol=1e-9)
-    expected = differences(rig, motion, lambda some: mechanics.compute_state(some.q, some.v, some.a).tau)
-    np.testing.assert_allclose(slopes, expected.transpose(0, 2, 3, 1), atol=1e-6 * np.abs(expected).max())
 
 
 def test_axes_are_moved_by_the_joints_before_them() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InputError, InvalidValue
-from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
 from solver.dynamics.coordinates import to_flat
 from solver.formats.csv_tables import read_table
@@ -19,7 +18,6 @@ from solver.formats.recording import find_recordings, read_recording
 from solver.options.reading import ReadOptions
 from solver.study.joint_motion import poses_of
 from solver.values.motion import Motion
-from tests.pinocchio import pin
 from tests.random_motion import mixed_rig
 
 RIG = mixed_rig()
@@ -34,14 +32,6 @@ def random_motion() -> Motion:
 
 
 MOTION = random_motion()
-
-
-def test_values_are_differences_from_neutral() -> None:
-    """Joint coordinates are Pinocchio's difference from neutral, the root's rotation its logarithm."""
-    for q, row in zip(MOTION.q, to_flat(RIG, MOTION.q), strict=True):
-        np.testing.assert_allclose(row[6:], difference(RIG, RIG.neutral, q)[6:], atol=1e-12)
-        np.testing.assert_allclose(row[:3], q[:3])
-        np.testing.assert_allclose(exp_so3(row[3:6]), pin.Quaternion(q[3:7]).matrix(), atol=1e-12)
 
 
 @pytest.mark.parametrize("degrees", [False, True])
