@@ -201,7 +201,7 @@ def identify_motions(
         study = replace(
             study,
             identified=identified,
-            assumptions=list_assumptions(study),
+            assumptions=list_assumptions(study, stated_mass),
             flights=flights,
             residuals=compute_residuals(study.rig, study.trials, identified),
         )

@@ -9,11 +9,16 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.demo.laboratory import PlateNoise, record_markers, record_plates, sole_centres
+from solver.demo.motions import standing_posture, still_motion
 from solver.demo.person import SEX, simulate_person
+from solver.dynamics import ground_wrench
+from solver.rigs import human
 from solver.signals.trial import Recording
 from solver.study.subject_calibration import calibrate
+from solver.study.values import Poses, TrialRecord
 from solver.values.motion import Markers
-from solver.workflow.pipeline import identify, track
+from solver.values.wrenches import Wrenches
+from solver.workflow.pipeline import identify, identify_motions, track
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +65,15 @@ def test_a_warning_about_several_trials_is_one_sentence(standing: Recording) -> 
     about = [text for text in study.warnings if "wand" in text]
     assert len(about) == 1
     assert about[0].startswith("walk, squat: ")
+
+
+def test_a_child_is_told_whose_tables_the_prior_is() -> None:
+    """The prior of a child is that of adults, which is a warning; a stated mass is no assumption."""
+    rig = human(1.2, 24.0, "male")
+    still = still_motion(rig, standing_posture(rig, ()), np.arange(200) / 100.0)
+    noise = np.random.default_rng(0).standard_normal((200, 6))
+    plates = Wrenches(still.times, ("plate",), (ground_wrench(rig, still, rig.prior) + noise)[:, None])
+    record = TrialRecord(Recording("stands", wrenches=plates), given=Poses(still.times, still.q, np.ones(200, bool)))
+    found = identify_motions(rig, [record], stated_mass=24.0)
+    assert any("child's" in text and "of adults" in text for text in found.warnings)
+    assert not any("that the plates weigh" in text for text in found.assumptions)
