@@ -1,4 +1,4 @@
-"""Figures to reach of tracking and retargeting: `python -m benchmarks tracking [--quick] [--data DIR]`.
+"""Figures to reach of tracking and retargeting: `python -m benchmarks tracking [--quick] [--only PART] [--data DIR]`.
 
 Prints every figure: what was measured, on which data (real or simulated), its must and its aim. Exits 1 when a
 measured figure misses its must; a figure that could not be measured (no data, no peer) is listed as such and does not
@@ -57,12 +57,14 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = table_parser("tracking", __doc__, data=True, quick="under one minute; lists what it leaves out")
+    parser.add_argument("--only", choices=[part.__name__ for part in PARTS], help="these rows alone")
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
     table = FigureTable(["tracking", *arguments], options.output)
+    chosen = [part for part in PARTS if options.only in (None, part.__name__)]
     with one_blas_thread():
-        for part in PARTS:
+        for part in chosen:
             table.measure(partial(part, options.data, options.quick))
     return table.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -175,7 +175,7 @@ def _walk(name: str, clip: str, walker: Performer | None, rig: Rig | None) -> li
 
 def peer_figures(data: Path, quick: bool) -> list[Figure]:
     """G1 follows public clips: jerk, directions of limbs and depth of the feet, beside mink with ten steps a frame."""
-    rows, rig, closer = [], g1(), []
+    rows, rig, closer = [], _robot(G1), []
     for clip in ("cmu_walk", "deepmimic_kick") if quick else PEER_CLIPS:
         walker = _walker(data, f"clips/{clip}.bvh", clip)
         jerk, limbs, deep = [float("nan")] * 2, [float("nan")] * 2, float("nan")
@@ -233,26 +233,14 @@ def _character(convention: str) -> Rig | None:
 
 
 @cache
-def _h1() -> Rig | None:
-    """Unitree's H1, or None where its model is not here."""
-    return None if (path := model_file(H1)) is None else from_urdf(path)
+def _robot(parts: tuple[str, ...]) -> Rig | None:
+    """A robot by the parts of its model's place, or None where its model is not installed."""
+    return None if (path := model_file(parts)) is None else from_urdf(path)
 
 
 def robots() -> dict[str, Callable[[], Rig | None]]:
     """Who follows."""
-    return {"HRP-2": hrp2, "HOAP-3": hoap3, "G1": g1, "iCub": icub}
-
-
-@cache
-def g1() -> Rig | None:
-    """Unitree's G1, or None where example-robot-data is not installed."""
-    return None if (path := model_file(G1)) is None else from_urdf(path)
-
-
-@cache
-def icub() -> Rig | None:
-    """IIT's iCub with its own meshes, or None where icub-models is not installed."""
-    return None if (path := model_file(ICUB)) is None else from_urdf(path)
+    return {"HRP-2": hrp2, "HOAP-3": hoap3, "G1": partial(_robot, G1), "iCub": partial(_robot, ICUB)}
 
 
 @cache
@@ -369,9 +357,10 @@ WALKERS: dict[str, Callable[[], Rig | None]] = {
     PERSON: lambda: human(1.75, 70.0, sex="male"),
     "character of anny": lambda: _character("Mixamo"),
     "character of boxes": lambda: _character("boxes"),
-    "G1": g1,
-    "H1": _h1,
+    "G1": partial(_robot, G1),
+    "H1": partial(_robot, H1),
     "HRP-2": hrp2,
     "HOAP-3": hoap3,
+    "iCub": partial(_robot, ICUB),
 }
 """Who walks at the recorded pace."""

@@ -8,6 +8,7 @@ bend, they stay on the floor while the heel rises; beyond `TOE_BEND` the foot ro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
@@ -55,8 +56,9 @@ class RollingSole(ArrayValue):
     bends: bool
 
     @staticmethod
+    @lru_cache(maxsize=8)
     def of(rig: Rig, patch: str) -> RollingSole:
-        """Sole of a rig's contact patch."""
+        """Sole of a rig's contact patch; checks ask for those of one rig again and again."""
         contact = rig.patch(patch)
         up = -contact.outward
         forward = rig.rest[0][rig.index(contact.link)].T @ rig.forward
