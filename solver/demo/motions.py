@@ -16,11 +16,11 @@ from ..values.motion import Motion
 from ..values.person import SIDES
 
 FREQUENCIES = (0.2, 1.2)
-"""[Hz] range of the sinusoids. By definition of the simulated motions."""
+"""[Hz] range of the sinusoids. A choice for the simulated motions."""
 SINUSOIDS = 3
-"""Of each coordinate. By definition of the simulated motions."""
+"""Of each coordinate. A choice for the simulated motions."""
 EASE_DURATION = 1.0
-"""[s] in which the motion grows from rest and returns to it. By definition of the simulated motions."""
+"""[s] in which the motion grows from rest and returns to it. A choice for the simulated motions."""
 BALANCE_RATE, BALANCE_ROUNDS = 50.0, 3
 """[Hz] Rate and number of corrections that keep the centre of pressure under the feet."""
 SOLE_FRACTION = 0.8

@@ -44,9 +44,9 @@ CROUCH = (
     ("right_foot", (0.12, -0.4, 0.0)),
     ("left_foot", (-0.12, -0.4, 0.0)),
 )
-"""Turns of joints in the crouch. By definition of the simulated person."""
+"""Turns of joints in the crouch. A choice for the simulated person."""
 ARMS_ABDUCTED = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
-"""Turns of joints in standing. By definition of the simulated person."""
+"""Turns of joints in standing. A choice for the simulated person."""
 WHOLE_BODY = MotionAmplitudes(
     root=(0.04, 0.05, 0.07, 0.12, 0.15, 0.2),
     joints=(
@@ -63,7 +63,7 @@ WHOLE_BODY = MotionAmplitudes(
     ),
     lean=(0.0, 0.0, -0.04),
 )
-"""By definition of the simulated dance."""
+"""A choice for the simulated dance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ ENCODER_NOISE = 5e-5
 ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
 """[rad], [m] of the waist's estimated pose, as from an inertial sensor and the legs' encoders."""
 BALL = 0.04
-"""[m] radius of a load. By definition of the simulated load."""
+"""[m] radius of a load. A choice for the simulated load."""
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
 WHOLE_BODY = MotionAmplitudes(
     root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
@@ -51,7 +51,7 @@ WHOLE_BODY = MotionAmplitudes(
         ("left_shoulder_roll", (0.2,)),
     ),
 )
-"""By definition of the simulated dance."""
+"""A choice for the simulated dance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from .robot import simulate_robot
 PERSON, TEST, ROBOT, CLIP = "simulated_person", "simulated_test", "simulated_robot", "simulated_dance.bvh"
 TRIAL_SECONDS, TEST_SECONDS, STATIC_SECONDS, ROBOT_SECONDS = 4.0, 3.0, 1.0, 4.0
 ROBOT_RATE = 100
-"""[1/s] By definition of the simulated robot."""
+"""[1/s] A choice for the simulated robot."""
 CLIP_STEP = 8
 """Frames of the motion for one frame of the clip, which has 25 a second."""
 CENTIMETRES = 100.0

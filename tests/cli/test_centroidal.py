@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 import solver
 from solver.centroidal.estimate import METHODS
-from solver.centroidal.values import ESTIMATE
+from solver.centroidal.values import COM, ESTIMATE, KINEMATIC
 from solver.cli import main
 from solver.cli.centroidal import NAMES
 
@@ -32,8 +33,11 @@ def test_table_and_archive_hold_the_estimate(
     """The table holds what the archive holds, and the needed wrench is that of the estimate."""
     output = tmp_path / "out"
     assert run(robot_study, "--output", output) == 0
-    assert "CoM off the kinematic one" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "CoM off the kinematic one" in printed
     found = ESTIMATE.read(output / "dance.centroidal.npz")
+    sizes = 1e3 * np.sqrt(np.mean((found.com - found.source(KINEMATIC, COM)) ** 2, axis=0))
+    assert re.search(r"dance +" + str(len(found)) + "".join(f" +{size:.1f}" for size in sizes), printed)
     assert found.method == "smoother"
     with (output / "dance.centroidal.csv").open() as stream:
         rows = list(csv.DictReader(stream))

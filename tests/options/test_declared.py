@@ -126,6 +126,9 @@ def test_every_option_of_every_class(kind: type, declared: Declaration) -> None:
     add_options(parser, kind)
     action = parser._option_string_actions[declared.flag]
     assert declared.meaning in str(action.help)
+    plain = argparse.ArgumentParser()
+    add_options(plain, kind, usual=False)
+    assert plain._option_string_actions[declared.flag].help == declared.meaning
     assert declared.unit in ("", "1/s") or str(action.metavar).lower() == declared.unit
     words = [] if declared.kind is bool else [str(inside)]
     assert parsed(kind, [declared.flag, *words]) == {declared.name: (inside,) if declared.many else inside}

@@ -39,7 +39,7 @@ and six people's trials."""
 MOST_IDLE = 10_000
 """Samples of an unloaded plate whose median is its offset. Chosen on six people's trials, of which none has more."""
 MAX_SHOWN = 3
-"""Largest number of intervals that a finding lists. By definition."""
+"""Largest number of intervals that a finding lists."""
 MAX_DROPOUT = 0.2
 """[s] Longest dropout: a plate that reads nothing for longer may really be unloaded."""
 
