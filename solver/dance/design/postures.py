@@ -56,6 +56,10 @@ class PosturePool:
     y: np.ndarray
     pose_indices: np.ndarray
 
+    def select(self, kept: np.ndarray) -> PosturePool:
+        """The pool of some of them, by a mask."""
+        return PosturePool(self.footing, self.y[kept], self.pose_indices[kept])
+
     def draw_first_choice(self, number: int, generator: np.random.Generator) -> np.ndarray:
         """Indices (number,) of randomly drawn postures; of each named pose in turn."""
         order = generator.permutation(len(self.y))

@@ -21,6 +21,7 @@ from .footsteps import StancePostures
 from .phrases import root_columns
 from .plan import DesignTask, StancePlan
 from .postures import choose_postures
+from .reachability import find_open_paths
 
 EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
 """Foot configurations whose transitions share a history."""
@@ -43,12 +44,14 @@ class PublishedDesign:
     def run(self, progress: Progress) -> Dance:
         """The dance."""
         task, plan, steps, options = self._task, self._plan, self._plan.step_planner, self._task.options
-        pools, here = list(plan.pools.values()), "both"
+        legged, checker, here = task.planner.legged, task.planner.coarse_checker, "both"
+        pools = [
+            pool.select(find_open_paths(legged, checker, stance.footing, stance.home, pool.y))
+            for stance, pool in zip(plan.stances.values(), plan.pools.values())
+        ]  # a phrase goes as far as it can; here a posture is reached or left out
         postures: list[int] = []
-        counts = [min(options.postures[name], len(pool.y)) for name, pool in plan.pools.items()]
-        chosen, criterion = choose_postures(
-            task.planner.legged, pools, counts, task.structure, task.rig.masses, options.seed
-        )
+        counts = [min(options.postures[name], len(pool.y)) for name, pool in zip(plan.stances, pools)]
+        chosen, criterion = choose_postures(legged, pools, counts, task.structure, task.rig.masses, options.seed)
         for (name, stance), pool, indices in zip(plan.stances.items(), pools, chosen):
             self._segments += steps.plan_steps(here, name)
             here, place = name, stance.entry
