@@ -36,16 +36,6 @@ def test_markers_survive_a_round_trip(tmp_path: Path) -> None:
     np.testing.assert_allclose(back.positions, markers.positions, rtol=1e-11)
 
 
-def test_wrenches_survive_a_round_trip(tmp_path: Path) -> None:
-    """Two sensors' wrenches read back the same."""
-    values = np.random.default_rng(4).normal(size=(FRAMES, 2, 6))
-    values[:, :, 2] += 300.0
-    write_wrenches_csv(tmp_path / "w.csv", Wrenches(times(), ("a", "b"), values))
-    back = read_wrenches_csv(tmp_path / "w.csv")[0]
-    assert back.frames == ("a", "b")
-    np.testing.assert_allclose(back.values, values, rtol=1e-11)
-
-
 def test_units_of_the_header_are_obeyed(tmp_path: Path) -> None:
     """Milliseconds, kilonewtons and millimetres come out in SI; a point gives the moment p x f + m."""
     (tmp_path / "w.csv").write_text(

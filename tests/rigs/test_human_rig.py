@@ -315,15 +315,6 @@ def test_an_abdomen_weighs_what_the_table_says(sex: str, thorax: float, abdomen:
     assert 0.29 < low / (low + high) < 0.33
 
 
-def test_a_trunk_of_three_is_built_again_from_its_joint_centres() -> None:
-    """Joint centres read off a rig give the same rig."""
-    rig = human(1.75, 65.0, "female", trunk="three", lengths={"thigh": 0.45})
-    joints = {link: list(joint.position) for link, joint in zip(rig.links[1:], rig.joints[1:])}
-    again = human(1.75, 65.0, "female", trunk="three", lengths={"thigh": 0.45}, joints=joints)
-    np.testing.assert_allclose(again.prior.values, rig.prior.values, atol=1e-12)
-    np.testing.assert_allclose(again.tips, rig.tips, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
