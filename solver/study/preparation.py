@@ -128,7 +128,11 @@ def build_trial(trial: FilteredTrial, preset: FilterPreset, errors: PlateErrors 
 
 
 def add_posture_wrenches(
-    rig: Rig, record: TrialRecord, base: str, plates: Mapping[str, np.ndarray], layout: Sequence[str]
+    rig: Rig,
+    record: TrialRecord,
+    base: str,
+    plates: Mapping[str, np.ndarray],
+    layouts: Sequence[tuple[str, ...]],
 ) -> TrialRecord:
     """A person's trial with the errors of its equations that follow posture, and of its plates; a robot's joints are
     measured.
@@ -138,7 +142,7 @@ def add_posture_wrenches(
         record: without a trial it is returned unchanged.
         base: base link of the equations.
         plates: (K, 19 + 2) standard deviations of the errors of the plates, by trial.
-        layout: names of the plates of all trials.
+        layouts: names of the plates of all trials; plates of other names beside them are other ones.
     """
     trial = record.trial
     if trial is None or not rig.is_person:
@@ -147,7 +151,7 @@ def add_posture_wrenches(
     found, wrenches = posture_wrenches(rig, trial.motion, errors, rig.index(base)), record.filtered_trial.wrenches
     origins = base_origins(rig, trial, base)[found.frames]
     start = record.plate_errors.start - record.plate_errors.lag
-    of_plates = tolerated_wrenches(wrenches, found.frames, plates[record.name], start, origins, layout)
+    of_plates = tolerated_wrenches(wrenches, found.frames, plates[record.name], start, origins, layouts)
     values = np.concatenate([found.values, of_plates.astype(np.float32)], axis=2)
     return replace(record, trial=replace(trial, posture_wrenches=replace(found, values=values)))
 

@@ -52,8 +52,8 @@ def prepare(
         build_trial(trial, preset, fit.errors.get(trial.name, NO_ERRORS)) for trial in leave_out(trials, fit.findings)
     ]
     base = choose_base_link(weighed.rig, settings)
-    layout = list(dict.fromkeys(name for record in built if record.trial for name in record.trial.wrenches.frames))
-    built = [add_posture_wrenches(weighed.rig, record, base, fit.stds, layout) for record in built]
+    layouts = list(dict.fromkeys(record.trial.wrenches.frames for record in built if record.trial))
+    built = [add_posture_wrenches(weighed.rig, record, base, fit.stds, layouts) for record in built]
     lowered = (
         f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
         f"instead of {requested.cutoff:g} Hz",

@@ -191,8 +191,9 @@ def _iterate_hypotheses(
 def find_unrelated_forces(item: ForceMotionPair, mass: float) -> tuple[float, str]:
     """Fraction of time offsets at which forces fit better, with a text; 0 if the forces follow the motion.
 
-    Forces that belong to a moving body fit its motion best without a time offset. Plates that carry only a part of the
-    body are not checked, because unmeasured support may balance any change.
+    Forces that belong to a moving body fit its motion best without a time offset. If a lag was removed from them, they
+    must follow the motion: a constant force may not explain them better. Plates that carry only a part of the body are
+    not checked, because unmeasured support may balance any change.
     """
     loaded = is_loaded(item.measured, mass)
     needed, pushed = item.predicted[loaded], item.measured[loaded]
@@ -202,6 +203,8 @@ def find_unrelated_forces(item: ForceMotionPair, mass: float) -> tuple[float, st
     if min(motion, plates) < MIN_FORCE_VARIATION and max(motion, plates) > MAX_STANDING_VARIATION:
         what = "vary while the body stands" if motion < plates else "are constant while the body moves"
         return 1.0, f"the forces {what}"
+    if item.lag and np.var(pushed[:, 2] - needed[:, 2]) > np.var(pushed[:, 2]):
+        return 1.0, f"the forces fit best with a lag of {1e3 * item.lag:.0f} ms, but do not follow the motion even so"
     own = compute_mean_residual(item, mass)
     other = np.array([each.residual for each in item.time_offsets if abs(each.seconds - item.lag) > MAX_LAG])
     if min(motion, plates) < MIN_FORCE_VARIATION or not len(other):

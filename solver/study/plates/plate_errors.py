@@ -106,7 +106,12 @@ def error_wrenches(
 
 
 def tolerated_wrenches(
-    wrenches: Wrenches, frames: np.ndarray, stds: np.ndarray, start: float, origins: np.ndarray, layout: Sequence[str]
+    wrenches: Wrenches,
+    frames: np.ndarray,
+    stds: np.ndarray,
+    start: float,
+    origins: np.ndarray,
+    layouts: Sequence[tuple[str, ...]],
 ) -> np.ndarray:
     """Wrenches (n, 6, 19 P + 2) that errors of plates and of their time add, one standard deviation each.
 
@@ -116,13 +121,14 @@ def tolerated_wrenches(
         stds: (K, 19 + 2) of each plate's errors, and of the lag and the clock, which the plates share.
         start: [s] when drift and clock begin.
         origins: (n, 3) [m] about which the moments are, world.
-        layout: names of P plates, whose errors come in this order.
+        layouts: names of the plates of each group of trials, P in all, whose errors come in this order.
     """
     times = wrenches.times[frames]
     some = Wrenches(times, wrenches.frames, wrenches.values[frames])
-    result = np.zeros((len(frames), 6, PARAMETERS * len(layout) + 2))
-    for plate, name in enumerate(wrenches.frames):
-        at = PARAMETERS * layout.index(name)
+    result = np.zeros((len(frames), 6, PARAMETERS * sum(map(len, layouts)) + 2))
+    first = sum(map(len, layouts[: layouts.index(wrenches.frames)]))
+    for plate in range(len(wrenches.frames)):
+        at = PARAMETERS * (first + plate)
         unit = error_wrenches(some, plate, range(PARAMETERS), start, find_reach(wrenches, plate))
         result[:, :, at : at + PARAMETERS] = unit * stds[plate, :PARAMETERS]
     rates = -np.gradient(wrenches.total, wrenches.times, axis=0)[frames][:, :, None]

@@ -63,6 +63,15 @@ def test_one_search_finds_every_time_offset(late: float) -> None:
     assert find_lag(pair("trial", vertical(0.9), force).time_offsets, 1.0) == pytest.approx(late, abs=0.015)
 
 
+def test_a_lag_needs_forces_that_follow_the_motion() -> None:
+    """Forces that do not follow the motion even without their lag are another recording's; else the lag stays."""
+    right, wrong = (replace(pair("trial", vertical(0.9), vertical(f)), time_offsets=(), lag=0.08) for f in (0.9, 1.7))
+    (found,) = check_mismatch([wrong], MASS, CUTOFF, False)
+    assert "lag of 80 ms" in found.text
+    assert found.done is Action.LEFT_OUT
+    assert check_mismatch([right], MASS, CUTOFF, False) == []
+
+
 def test_a_standing_body_has_constant_forces() -> None:
     """Forces that vary under a standing body give a finding; constant ones do not."""
     standing = np.full(len(TIMES), MASS * GRAVITY)

@@ -156,7 +156,9 @@ def test_tolerances_are_errors_of_the_equations() -> None:
     wrenches = Wrenches(times, ("right",), np.tile(np.concatenate([force, np.zeros(3)]), (3, 1, 1)))
     stds = np.zeros((1, PARAMETERS + 2))
     stds[0, [2, -2]] = 0.003, 0.001
-    found = tolerated_wrenches(wrenches, np.arange(3), stds, 0.0, np.tile([0.0, 0.0, 1.0], (3, 1)), ["left", "right"])
+    found = tolerated_wrenches(
+        wrenches, np.arange(3), stds, 0.0, np.tile([0.0, 0.0, 1.0], (3, 1)), [("left",), ("right",)]
+    )
     assert found[1, :, PARAMETERS + 2] == pytest.approx([1.5, 0.0, 0.0, 0.0, -1.5, 0.0])
     assert np.count_nonzero(found.any(axis=(0, 1))) == 1
 
