@@ -16,6 +16,7 @@ import numpy as np
 from solver.base.errors import SolverError
 from solver.base.threads import one_blas_thread
 from solver.formats.npz import write_recording_npz
+from solver.identification.accumulate import NO_COUNTED_FRAME
 from solver.input_checks import check_recording
 from solver.options.plates import FROZEN, MISMATCH
 from solver.signals import shift_wrenches
@@ -78,8 +79,12 @@ def check_trials(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, st
                 try:
                     (recording,) = load(path)
                     checked = replace(record, recording=check_recording(recording, rig))
-                    findings = prepare(rig, [checked], stated_mass=mass).findings
-                    found[name, case] = [finding for finding in findings if not finding.done.is_silent]
+                    study = prepare(rig, [checked], stated_mass=mass)
+                    found[name, case] = (
+                        [finding for finding in study.findings if not finding.done.is_silent]
+                        if any(trial.counted.any() for trial in study.trials)
+                        else NO_COUNTED_FRAME
+                    )
                 except SolverError as error:
                     found[name, case] = str(error)
     return found

@@ -222,7 +222,7 @@ def search_time_offsets(item: ForceMotionPair, mass: float) -> tuple[TimeOffset,
     """
     measured, count, found = item.measured, len(item.times), []
     rate, as_it_is = (count - 1) / (item.times[-1] - item.times[0]), compute_residual(item, measured, mass)
-    most = round(MAX_TIME_OFFSET / TIME_OFFSET_STEP)
+    most = round(MAX_TIME_OFFSET / TIME_OFFSET_STEP) + 1  # so that the largest offset has a neighbour on either side
     for seconds in TIME_OFFSET_STEP * np.arange(-most, most + 1):
         steps = round(abs(seconds) * rate)
         moved = np.full_like(measured, np.nan)

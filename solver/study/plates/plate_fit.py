@@ -124,10 +124,10 @@ def fit_plates(
 
 
 def _is_certain(found: PlateEstimate, errors: Mapping[str, PlateErrors]) -> bool:
-    """Whether a lag or clock is corrected: a lag of all trials, unless it is small, in all, or unknown."""
+    """Whether a lag or clock is corrected; a lag of all trials unless it is small, unknown, or unusual and doubtful."""
     if found.hypothesis.concerns_all and found.hypothesis.cause is COMMON_LAG:
-        total = float(found.sizes[0] + np.mean([own.lag for own in errors.values()]))
-        return bool(found.stds[0] < LEAST_LAG_STD and abs(total) > SETTLED)
+        total = abs(float(found.sizes[0] + np.mean([own.lag for own in errors.values()])))
+        return bool(found.stds[0] < LEAST_LAG_STD and total > (3.0 * found.stds[0] if total > USUAL_LAG else SETTLED))
     return bool(found.notable.all())
 
 
