@@ -102,8 +102,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
             f"{list_names(trial.name for trial in c)} read {r:.1f} kg" for c, r in zip(clusters, readings)
         )
         warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
-    agreeing = [verified] * bool(verified) + clusters
-    groups = [MassGroup(tuple(trial.name for trial in own), *_combine(own)) for own in agreeing]
+    groups = [MassGroup(tuple(trial.name for trial in own), *_combine(own)) for own in (verified, *clusters) if own]
     return MassEstimate(mass, std, tuple(groups), trials, tuple(warnings))
 
 

@@ -55,12 +55,12 @@ class ResidualProducts:
         products: (2, K, 6, n + 1, n + 1) of the halves of the trials and K bodies: of the n = (C + D) R changes of the
             regions' wrenches (`filter_changes`, the region varies fastest) and of the residual, less their means, over
             the squared residual of both; zero on an axis without measurements.
-        seconds: (2,) [s] of counted frames.
+        seconds: of counted frames.
     """
 
     spectrum: np.ndarray
     products: np.ndarray
-    seconds: np.ndarray
+    seconds: float
 
 
 def choose_cutoffs(trials: Iterable[Trial]) -> np.ndarray:
@@ -96,7 +96,7 @@ def compute_products(
     ]
     if not moving:
         return None
-    total, scale, seconds = np.zeros(()), np.zeros(()), np.zeros(2)
+    total, scale, seconds = np.zeros(()), np.zeros(()), 0.0
     for trial in moving:
         masks = np.zeros((2, len(trial.counted)), bool)
         for mask, frames in zip(masks, np.array_split(np.flatnonzero(trial.counted), 2)):
@@ -107,7 +107,7 @@ def compute_products(
         sums[np.isnan(sums[..., -2, -2])] = 0.0
         count = np.maximum(masks.sum(axis=1), 1)[:, None, None, None, None]
         total = total + sums[..., :-1, :-1] - sums[..., :-1, -1:] * sums[..., -1:, :-1] / count
-        scale, seconds = scale + ROUNDING**2 * np.nan_to_num(squares), seconds + masks.sum(axis=1) / trial.motion.rate
+        scale, seconds = scale + ROUNDING**2 * np.nan_to_num(squares), seconds + float(masks.sum()) / trial.motion.rate
     spectrum = np.mean([wrench_spectrum(rig, trial, cutoffs, base) for trial in moving], axis=0)
     residual = np.maximum(total[..., -1, -1].sum(axis=0), scale + np.finfo(float).tiny)
     return ResidualProducts(spectrum, total / residual[:, :, None, None], seconds)
@@ -148,22 +148,21 @@ def learn_weights(groups: Sequence[ResidualProducts | None], body: int, cutoffs:
         cutoffs: (C,) [Hz] of the low-passes.
     """
     known = [group for group in groups if group is not None]
-    if not known or sum(group.seconds.sum() for group in known) < 1.0 / cutoffs[0]:
+    if not known or sum(group.seconds for group in known) < 1.0 / cutoffs[0]:
         return None
     spectra = np.array([group.spectrum for group in known])
     products = np.array([group.products[:, body].sum(axis=0) for group in known])
-    parts, owners, seconds = products, np.arange(len(known)), np.array([group.seconds.sum() for group in known])
+    parts, owners = products, np.arange(len(known))
     if len(known) == 1:
-        parts, owners, seconds = known[0].products[:, body], np.zeros(2, int), known[0].seconds
+        parts, owners = known[0].products[:, body], np.zeros(2, int)
     errors = np.zeros((len(RIDGES), len(parts), AXES))
-    for fold in _build_folds(seconds, 1.0 / cutoffs[0]):
-        rest = np.setdiff1d(np.arange(len(parts)), fold)
+    for part, owner in enumerate(owners):
+        rest = np.arange(len(parts)) != part
         for index, ridge in enumerate(RIDGES):
             learnt = _solve(cutoffs, spectra[owners[rest]], parts[rest], ridge)
-            for part in fold:
-                coefficients = learnt.coefficients_of(spectra[owners[part]]).transpose(1, 2, 0).reshape(AXES, -1)
-                change = np.column_stack([-coefficients, np.ones(AXES)])
-                errors[index, part] = np.einsum("ai,aij,aj->a", change, parts[part], change)
+            coefficients = learnt.coefficients_of(spectra[owner]).transpose(1, 2, 0).reshape(AXES, -1)
+            change = np.column_stack([-coefficients, np.ones(AXES)])
+            errors[index, part] = np.einsum("ai,aij,aj->a", change, parts[part], change)
     before = parts[:, :, -1, -1]
     reduction = 0.5 * np.log((errors + NEGLIGIBLE) / (before + NEGLIGIBLE))
     means = reduction[:, before > 0.0].mean(axis=1)
@@ -173,20 +172,6 @@ def learn_weights(groups: Sequence[ResidualProducts | None], body: int, cutoffs:
     if not means[best] + TWO_SIDED_STDS * std <= np.log1p(-LEAST_IMPROVEMENT):
         return None
     return _solve(cutoffs, spectra, products, RIDGES[best], float(np.exp(means[best])))
-
-
-def _build_folds(seconds: np.ndarray, least: float) -> list[list[int]]:
-    """Indices of consecutive parts that are left out together, ``least`` [s] or longer, as short pieces of a recording
-    resemble their neighbours; single parts if those are too short for two."""
-    folds: list[list[int]] = [[]]
-    for index in range(len(seconds)):
-        folds[-1].append(index)
-        if seconds[folds[-1]].sum() >= least:
-            folds.append([])
-    last = folds.pop()
-    if folds:
-        folds[-1] += last
-    return folds if len(folds) > 1 else [[index] for index in range(len(seconds))]
 
 
 def _solve(

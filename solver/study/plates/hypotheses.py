@@ -5,8 +5,9 @@ Level axes that are rotated or reflected in place are checked in `plate_axes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -112,15 +113,9 @@ def find_mean_centres(wrenches: Wrenches) -> np.ndarray:
     return sums / np.maximum(counts, 1.0)
 
 
-def _scale_level_axes(x: float, y: float) -> Change:
-    """Multiply the level components of forces and centres of pressure by these factors."""
-    factors = np.array([x, y, 1.0])
-    return lambda p, _: PlateForces(p.force * factors, p.centre_of_pressure * factors, x * y * p.free_moment)
-
-
-def _scale_moments(lever: float, free: float) -> Change:
-    """Multiply centres of pressure and free moments by these factors."""
-    return lambda p, _: PlateForces(p.force, lever * p.centre_of_pressure, free * p.free_moment)
+def _scale(axes: Sequence[float], lever: float, free: float) -> Change:
+    """Multiply forces and centres of pressure by axis, then centres of pressure, and free moments by these factors."""
+    return lambda p, _: PlateForces(p.force * axes, lever * p.centre_of_pressure * axes, free * p.free_moment)
 
 
 def _exchange_plates(one: int, two: int) -> Change:
@@ -135,64 +130,35 @@ def _exchange_plates(one: int, two: int) -> Change:
     return exchange
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """An alternative explanation of recorded forces.
-
-    Attributes:
-        cause: the error, in words.
-        remedy: what the user can do about it.
-        change: of the recorded forces to what they would be without the error.
-    """
-
-    cause: str
-    remedy: str
-    change: Change
-
-    def total(self, wrenches: Wrenches, centres: np.ndarray) -> np.ndarray:
-        """Total (N, 6) of changed wrenches, whose mean centres of pressure are given (K, 3) [m]."""
-
-        def changed(_: np.ndarray, own: slice) -> np.ndarray:
-            return self.change(PlateForces.from_wrenches(wrenches.part(own.start, own.stop)), centres).total()
-
-        return wrenches.map(changed)
-
-
-HYPOTHESES: tuple[Hypothesis, ...] = (
-    Hypothesis(
-        "the plates' axes are rotated by 180 degrees about the origin from the markers' axes (forces and locations)",
-        "export both in the same axes",
-        _scale_level_axes(-1.0, -1.0),
-    ),
-    Hypothesis(
-        "the plates' axes are mirrored against the markers' axes",
-        "export both in the same axes",
-        _scale_level_axes(1.0, -1.0),
-    ),
-    Hypothesis(
-        "the moments are about the origin, and the moment of the centre of pressure was added once more",
-        "export either moments about the origin or centres of pressure with free moments",
-        _scale_moments(0.5, 1.0),
-    ),
-    Hypothesis(
-        "the moments are in N mm (or centres of pressure in mm) but stated in metres",
-        "export them in N m and m, or state their unit",
-        _scale_moments(1e-3, 1e-3),
-    ),
-)
-
-
-def list_hypotheses(plates: Sequence[str]) -> tuple[Hypothesis, ...]:
-    """The hypotheses for forces of these plates: those for every recording, and each pair of plates exchanged."""
-    pairs = [(one, two) for one in range(len(plates)) for two in range(one + 1, len(plates))]
-    return HYPOTHESES + tuple(
-        Hypothesis(
-            f"the locations of {plates[one]} and {plates[two]} are exchanged",
-            "give each plate's force its own centre of pressure",
-            _exchange_plates(one, two),
-        )
-        for one, two in pairs
+def compute_changed_total(change: Change, wrenches: Wrenches, centres: np.ndarray) -> np.ndarray:
+    """Total (N, 6) of changed wrenches, whose mean centres of pressure are given (K, 3) [m]."""
+    return wrenches.map(
+        lambda _, own: change(PlateForces.from_wrenches(wrenches.part(own.start, own.stop)), centres).total()
     )
+
+
+HYPOTHESES: Mapping[str, Change] = {
+    "the plates' axes are rotated by 180 degrees about the origin from the markers' axes (forces and locations); "
+    "export both in the same axes": _scale((-1.0, -1.0, 1.0), 1.0, 1.0),
+    "the plates' axes are mirrored against the markers' axes; export both in the same axes": _scale(
+        (1.0, -1.0, 1.0), 1.0, -1.0
+    ),
+    "the moments are about the origin, and the moment of the centre of pressure was added once more; export either "
+    "moments about the origin or centres of pressure with free moments": _scale((1.0, 1.0, 1.0), 0.5, 1.0),
+    "the moments are in N mm (or centres of pressure in mm) but stated in metres; export them in N m and m, or state "
+    "their unit": _scale((1.0, 1.0, 1.0), 1e-3, 1e-3),
+}
+"""Changes of recorded forces to what they would be without an error, by the error and what to do about it."""
+
+
+def list_hypotheses(plates: Sequence[str]) -> dict[str, Change]:
+    """As `HYPOTHESES`, with each pair of these plates exchanged."""
+    text = "the locations of {} and {} are exchanged; give each plate's force its own centre of pressure"
+    pairs = combinations(range(len(plates)), 2)
+    return {
+        **HYPOTHESES,
+        **{text.format(plates[one], plates[two]): _exchange_plates(one, two) for one, two in pairs},
+    }
 
 
 def compute_residual(item: ForceMotionPair, measured: np.ndarray, mass: float) -> SquaredResidual:

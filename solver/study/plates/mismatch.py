@@ -18,6 +18,7 @@ from ...values.wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .hypotheses import (
     MAX_RATIO_OWN_FRAMES,
+    compute_changed_total,
     compute_mean_residual,
     compute_residual,
     evaluate,
@@ -175,9 +176,9 @@ def _iterate_hypotheses(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yields causes in words, each with a trial's total wrenches (N, 6) as they would be without the error."""
     centres = find_mean_centres(item.wrenches)
-    for hypothesis in list_hypotheses(item.wrenches.frames):
-        corrected = np.where(np.isfinite(item.measured), hypothesis.total(item.wrenches, centres), np.nan)
-        yield f"{hypothesis.cause}; {hypothesis.remedy}", corrected
+    for text, change in list_hypotheses(item.wrenches.frames).items():
+        changed = compute_changed_total(change, item.wrenches, centres)
+        yield text, np.where(np.isfinite(item.measured), changed, np.nan)
     moved = item.measured
     moved[:, 3:] += np.cross(_estimate_plate_displacement(item), moved[:, :3])
     yield DISPLACEMENT, moved
@@ -266,11 +267,8 @@ def find_lag(offsets: Sequence[TimeOffset], as_it_is: float) -> float:
 
 def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
     """Another trial's total (N, 6) frame by frame, NaN after its end."""
-    other = np.where(np.asarray(wrenches.measured), wrenches.total, np.nan)
-    aligned = np.full((len(item.times), 6), np.nan)
-    count = min(len(aligned), len(other))
-    aligned[:count] = other[:count]
-    return aligned
+    other = np.where(np.asarray(wrenches.measured), wrenches.total, np.nan)[: len(item.times)]
+    return np.pad(other, ((0, len(item.times) - len(other)), (0, 0)), constant_values=np.nan)
 
 
 def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
