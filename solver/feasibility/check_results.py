@@ -200,6 +200,11 @@ class Checks:
         return not self.failed.any()
 
     @property
+    def failing(self) -> float:
+        """Mean number of checks that a frame fails: also of frames that all fail one check, fewer may fail others."""
+        return float(sum(margin.failed.mean() for margin in self.margins))
+
+    @property
     def failed(self) -> np.ndarray:
         """(N,) True where a check fails."""
         return np.any([margin.failed for margin in self.margins], axis=0)

@@ -105,19 +105,19 @@ def _slow_and_balance(
     if slower.max() <= SPEED_TOLERANCE:
         return balanced
     slow = _Balancer(given.stretch(stretch_times(times, slower)), free, from_rest=from_rest).solve(progress)
-    failing = check_motion(slow.rig, slow.motion, slow.schedule, free).failed.mean()
-    return slow if too_fast or failing < WORTHWHILE * checks.failed.mean() else balanced
+    failing = check_motion(slow.rig, slow.motion, slow.schedule, free).failing
+    return slow if too_fast or failing < WORTHWHILE * checks.failing else balanced
 
 
 def _separate_and_balance(
     motion: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
 ) -> RetargetedMotion:
-    """The motion with separated links, balanced again; the one that fails in the fewest frames."""
+    """The motion with separated links, balanced again; the one that fails the fewest checks."""
     apart = separate_links(motion, options, check_options)
     if apart is motion:
         return motion
     ways = [motion, apart, _Balancer(apart, check_options.changed(pairs=()), from_rest=options.from_rest).solve(silent)]
-    failing = [check_motion(way.rig, way.motion, way.schedule, check_options).failed.mean() for way in ways]
+    failing = [check_motion(way.rig, way.motion, way.schedule, check_options).failing for way in ways]
     return ways[int(np.argmin(failing))]
 
 

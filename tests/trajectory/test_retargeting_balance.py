@@ -46,6 +46,7 @@ def test_who_lifts_a_foot_stands_over_the_other(rig: str) -> None:
     """
     led, result = lifting(rig)
     before, after = checked(led), checked(result)
+    assert after.failing < before.failed.mean() < before.failing  # several checks fail in one frame
     assert before.get_margin("zmp").failed.mean() > 0.3
     assert after.get_margin("zmp").failed.mean() < 0.03
     assert not after.get_margin("joint torque").failed.any()

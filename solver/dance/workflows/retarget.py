@@ -244,7 +244,7 @@ def retarget(  # noqa: PLR0913 what is retargeted, how, and who watches
     preview(first)
     balanced = balance_motion(first.unrepaired, options, limits.checks, PartialProgress(progress, 0.3, 0.6))
     tried, answer, note = _check_step(BALANCED, balanced, limits), None, ""
-    if tried.checks.failed.mean() < first.after.failed.mean():
+    if tried.checks.failing < first.after.failing:
         steps = [steps[0], tried]
     best, verdict = steps[-1].motion, steps[-1].checks
     phases = best.schedule.phases
