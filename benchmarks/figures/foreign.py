@@ -103,11 +103,11 @@ def is_detected(case: str, said: Sequence[Finding] | str, usual: Sequence[Findin
 
 
 def foreign_figures(bodies: Bodies) -> list[Figure]:
-    """Share of modified trials that are detected, and unmodified trials whose forces are doubted."""
+    """Share of modified trials that are detected, and unmodified trials whose forces are reported as wrong."""
     every = {(name, *key): said for name, body in bodies.items() for key, said in check_trials(*body).items()}
     wrong = [key for key in every if key[-1]]
     missed = [key for key in wrong if not is_detected(key[-1], every[key], every[*key[:-1], ""])]
-    doubted = [
+    accused = [
         f"{key[1]}: {text}" for key, said in every.items() if not key[-1]
         for text in ([said] if isinstance(said, str) else [f.text for f in said if f.kind in (MISMATCH, FROZEN)])
     ]  # fmt: skip
@@ -116,8 +116,8 @@ def foreign_figures(bodies: Bodies) -> list[Figure]:
     return [
         Figure(WHAT, f"{data}, modified in software", 1.0 - len(missed) / max(len(wrong), 1), "", at_least(0.95),
                at_least(1.0), f"of {len(wrong)}; not detected: {listed}"),
-        Figure("  the same trials unmodified: forces doubted", data, len(doubted), "", at_most(0), None,
-               f"of {len(every) - len(wrong)}; {'; '.join(doubted)}"),
+        Figure("  the same trials unmodified: forces reported as wrong", data, len(accused), "", at_most(0), None,
+               f"of {len(every) - len(wrong)}; {'; '.join(accused)}"),
     ]  # fmt: skip
 
 
