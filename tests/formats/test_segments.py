@@ -272,6 +272,7 @@ def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> N
     assert np.isnan(found.rest.tips[0]).all()
     np.testing.assert_allclose(found.rotations[:, 1:], expected.rotations, atol=1e-9)
     assert expected.positions is not None
+    assert found.positions is not None
     np.testing.assert_allclose(found.positions[:, 1:], expected.positions, atol=1e-9)
     for segments, is_still in ((found, False), (replace(found, positions=0.0 * found.positions), True)):
         problem = ROOT_POSITION.measure(InputToCheck(Recording("file", segments=segments)))
