@@ -27,6 +27,7 @@ from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, knee_hinges
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
+from solver.tracking.retargeting.retargeter import Retargeter
 from solver.values.motion import Motion
 from solver.values.person import LINKS
 from tests.bipeds import Biped
@@ -104,6 +105,14 @@ def assert_feet_stand(found: RetargetedMotion) -> None:
         own = numbers == number
         if phase.anchors and own.any():
             assert slip_distances(found.rig, rotations[own], origins[own], phase.anchors).max() < 1.2 * TOUCHING_HEIGHT
+
+
+def test_feet_turn_only_where_it_spares_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turned feet that pull the body more than those as recorded are not used."""
+    expected = followed("hrp2").poses.y
+    monkeypatch.setattr(Retargeter, "turn_feet", lambda own, _: own.turns + 0.5 * np.sin(20.0 * own.performer.times))
+    found = retarget_motion(Performer.from_motion(person(), squat(person())), hrp2())
+    np.testing.assert_array_equal(found.poses.y, expected)
 
 
 @pytest.mark.parametrize("name", ["hrp2", "hoap3"])
