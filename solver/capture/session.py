@@ -191,19 +191,18 @@ class StreamCapture:
                 f"{self.recorded_count} samples were recorded, too few for a motion: {self._explain_empty()}; "
                 "nothing is written"
             )
-        rows = self._follow_skipped(self._spool.rows())
+        rows = self._follow_again(self._spool.rows())
         return Take(name, self.options.body, self._layout, self.follower.markers, rows, self.sequencer.counts.summary)
 
-    def _follow_skipped(self, rows: np.ndarray) -> np.ndarray:
-        """Rows of a recording in which the samples that were skipped have poses too."""
-        skipped = np.flatnonzero(np.isnan(rows["q"]).all(axis=1))
-        if not len(skipped):
+    def _follow_again(self, rows: np.ndarray) -> np.ndarray:
+        """Rows whose poses do not depend on the load of this machine: none skipped, and without a time budget."""
+        if rows["settled"].all():
             return rows
         assert self._layout is not None
         rows, follower = rows.copy(), self.options.create_follower(self._layout)
-        for row in rows[: skipped[-1] + 1]:
-            pose = follower.follow(row["values"].astype(float), float(row["time"]), time.perf_counter())
-            if np.isnan(row["q"]).all():
+        for row in rows:
+            pose = follower.follow(row["values"].astype(float), float(row["time"]), np.inf)
+            if pose is not None or np.isnan(row["q"]).all():
                 fill_row(row, pose or Pose(self.options.rig.neutral, tracked=False))
         return rows
 

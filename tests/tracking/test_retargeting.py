@@ -107,8 +107,8 @@ def assert_feet_stand(found: RetargetedMotion) -> None:
             assert slip_distances(found.rig, rotations[own], origins[own], phase.anchors).max() < 1.2 * TOUCHING_HEIGHT
 
 
-def test_feet_turn_only_where_it_spares_the_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turned feet that pull the body more than those as recorded are not used."""
+def test_feet_turn_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turned feet with which a body meets its targets worse than with those as recorded are not used."""
     expected = followed("hrp2").poses.y
     monkeypatch.setattr(Retargeter, "turn_feet", lambda own, _: own.turns + 0.5 * np.sin(20.0 * own.performer.times))
     found = retarget_motion(Performer.from_motion(person(), squat(person())), hrp2())

@@ -54,7 +54,7 @@ public clips it is 1 to 9 degrees: soles at rest are not known better, and none 
 MIN_NOTED_SLOWDOWN = 1.005
 """Ratio of the durations above which it is reported."""
 MAX_TURNS = 2
-"""Times that feet are turned, because joints of their legs meet limits; the turn that pulls the body least is used."""
+"""Times that feet are turned, because joints of their legs meet limits; the turns with the least cost are used."""
 MAX_SLOWDOWN = 5.0
 """Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
 SPEED_TOLERANCE = 1.0 + 1e-6
@@ -199,14 +199,14 @@ def retarget_motion(
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
     performer = complete_steps(performer) if options.from_rest else performer
-    times, turns, pulled = performer.times, np.zeros((2, len(performer.times))), np.inf
+    times, turns, least = performer.times, np.zeros((2, len(performer.times))), np.inf
     for number in range(MAX_TURNS + 1):
         progress(0.7 * number / (MAX_TURNS + 1), "posing")
         turned = Retargeter(performer, rig, mapping, options, turns)
         found_poses, converged = turned.smooth_poses(times, turned.solve_poses(times))
-        acceleration = np.gradient(np.gradient(found_poses.y[:, :3], times, axis=0), times, axis=0)
-        if (size := float(np.linalg.norm(acceleration))) < pulled:
-            pulled, retargeter, poses, done = size, turned, found_poses, converged
+        cost = float(turned.solver.compute_costs(turned.pose_targets(), found_poses).sum())
+        if cost < least:
+            least, retargeter, poses, done = cost, turned, found_poses, converged
         turns = turned.turn_feet(found_poses)
         if (turns == turned.turns).all():
             break
