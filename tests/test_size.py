@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 46_191, "addon": 12_054}
+CEILINGS = {"solver": 46_190, "addon": 12_054}
 """Statements, docstrings not counted."""
-TESTS = 0.6222
+TESTS = 0.6223
 """Statements of the tests, as a share of those of solver and add-on."""
 CONSTANTS_WITHOUT_DATA = 688
 """Numeric constants of solver, but for rounding limits, whose documentation does not say where they come from."""

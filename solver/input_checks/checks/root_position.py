@@ -16,8 +16,8 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
         return None
     turning = np.nanmax(np.ptp(segments.rotations, axis=0), axis=(1, 2), initial=0.0) > STILL
     root = segments.positions[:, int(np.argmax(turning))]  # above it, segments only place the body
-    still = np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0), initial=0.0) <= STILL
-    if not (turning.any() and still and np.isfinite(root).any()):
+    known = root[np.isfinite(root).all(axis=1)]
+    if not turning.any() or not len(known) or np.ptp(known, axis=0).max() > STILL:
         return None
     return InputProblem(
         "the root has no position: the body turns in one place, its feet slide and its heights are unknown",
