@@ -269,8 +269,8 @@ class Waves:
             integrate(rig, rig.neutral, np.append(np.zeros(ROOT_NV), self.at(time + step)[ROOT_NV:]))
             for step in (-STEP, 0.0, STEP)
         )
-        gone, coming = difference(rig, before, now), difference(rig, now, after)
-        return now, (gone + coming) / (2.0 * STEP), (coming - gone) / STEP**2
+        backward, forward = difference(rig, before, now), difference(rig, now, after)
+        return now, (backward + forward) / (2.0 * STEP), (forward - backward) / STEP**2
 
 
 def _exact(rig: Rig, motion: Motion, number: int) -> Trial:

@@ -18,7 +18,7 @@ from ..values.person import SIDES
 FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids. A choice for the simulated motions."""
 SINUSOIDS = 3
-"""Of each coordinate. A choice for the simulated motions."""
+"""Number of sinusoids of each coordinate. A choice for the simulated motions."""
 EASE_DURATION = 1.0
 """[s] in which the motion grows from rest and returns to it. A choice for the simulated motions."""
 BALANCE_RATE, BALANCE_ROUNDS = 50.0, 3

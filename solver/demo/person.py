@@ -63,7 +63,7 @@ WHOLE_BODY = MotionAmplitudes(
     ),
     lean=(0.0, 0.0, -0.04),
 )
-"""A choice for the simulated dance."""
+"""[m, rad] Amplitudes of the root and of joints. A choice for the simulated dance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ WHOLE_BODY = MotionAmplitudes(
         ("left_shoulder_roll", (0.2,)),
     ),
 )
-"""A choice for the simulated dance."""
+"""[m, rad] Amplitudes of the root and of joints. A choice for the simulated dance."""
 
 
 @dataclass(frozen=True, slots=True)

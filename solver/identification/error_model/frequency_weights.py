@@ -30,9 +30,9 @@ SMALLER_MOTION = 0.5
 """Factor on differences where the trial at hand moves less than the trial that was learnt from. What was learnt from a
 large motion errs by little in a small one: weights of jumps explain squats, but not the reverse, measured on
 subject_a."""
-UNLIKE = 0.05
-"""Likeness of the most similar trial at which half of a filter is applied: it differs by 2.4 widths. However many
-trials are unlike, they do not resemble the trial at hand together."""
+HALF_LIKENESS = 0.05
+"""Likeness of the most similar trial at which half of a filter is applied: it differs by 2.4 widths. Trials
+that differ from the trial at hand do not resemble it more the more they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class FrequencyWeights(ArrayValue):
         """Coefficients (R, 6, C + D) of a trial with this spectrum (6, C + 1)."""
         likeness = compute_likeness(spectrum, self.spectra)
         mean = np.tensordot(likeness, self.coefficients, 1) / max(likeness.sum(), np.finfo(float).tiny)
-        return mean * likeness.max() ** 2 / (likeness.max() ** 2 + UNLIKE**2)
+        return mean * likeness.max() ** 2 / (likeness.max() ** 2 + HALF_LIKENESS**2)
 
 
 @dataclass(frozen=True, slots=True)
