@@ -45,7 +45,7 @@ from ..values.person import SIDES
 from .collision_avoidance import separate_links
 from .com_sway import LIMIT_PENALTY, RESERVE_PENALTY, SwayingBody, WrenchLimits, solve_least_sway
 
-WORTHWHILE = 0.5
+MAX_FAILING_RATIO = 0.5
 """Ratio of failing frames below which a motion is slowed down for weak joints.
 Chosen on a person of 1.6 m in cmu_walk, .06 before and .02 after, and on a squat of weak joints, .38 and .14."""
 SWAY_ITERATIONS, SHARES = 12, (1.0, 0.5, 0.25)
@@ -96,7 +96,7 @@ def _slow_and_balance(
 ) -> RetargetedMotion:
     """The motion slowed down where balanced joints are too fast or too weak, and balanced again.
 
-    Where no joint is too fast, a slower motion must fail in less than `WORTHWHILE` of the frames.
+    Where no joint is too fast, a slower motion must fail in less than `MAX_FAILING_RATIO` of the frames.
     """
     times, checks = balanced.motion.times, check_motion(given.rig, balanced.motion, balanced.schedule, free)
     slower = required_stretch(given.rig, times, balanced.poses, balanced.converged, 1.0)
@@ -106,7 +106,7 @@ def _slow_and_balance(
         return balanced
     slow = _Balancer(given.stretch(stretch_times(times, slower)), free, from_rest=from_rest).solve(progress)
     failing = check_motion(slow.rig, slow.motion, slow.schedule, free).failing
-    return slow if too_fast or failing < WORTHWHILE * checks.failing else balanced
+    return slow if too_fast or failing < MAX_FAILING_RATIO * checks.failing else balanced
 
 
 def _separate_and_balance(

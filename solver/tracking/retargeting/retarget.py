@@ -205,7 +205,7 @@ def retarget_motion(
         turned = Retargeter(performer, rig, mapping, options, turns)
         found_poses, converged = turned.smooth_poses(times, turned.solve_poses(times))
         cost = float(turned.solver.compute_costs(turned.pose_targets(), found_poses).sum())
-        if cost < least:
+        if number == 0 or cost < least:
             least, retargeter, poses, done = cost, turned, found_poses, converged
         turns = turned.turn_feet(found_poses)
         if (turns == turned.turns).all():
