@@ -242,7 +242,7 @@ class SubjectState:
         for positions in frames:
             measured = TargetSample(positions)
             if q is not None:
-                q = engine.settle(q, measured, 1.0)
+                q, _ = engine.refine(q, measured, 1.0)
                 engine.kinematics.update_kinematics(q)
                 if np.sqrt(np.nanmean(np.sum(engine.position_residuals(measured) ** 2, axis=1))) > MAX_FRAME_ERROR:
                     q = None

@@ -15,7 +15,7 @@ from ..skeleton.rig import Rig
 from .joint_limits import DEFAULT_SPEED, JointLimits
 from .kinematics import Kinematics
 from .newton import Linearisation, Newton, SolverState
-from .options import TrackingOptions
+from .options import DEAD_BEAT_GAIN, TrackingOptions
 from .posture import Posture
 from .task_rows import TaskRows
 from .tasks import TargetSample, Tasks
@@ -113,11 +113,11 @@ class InverseKinematics:
             state.velocity_trust = self._full_trust
         displacement = state.velocity_trust * displacement
         point = integrate(self.rig, q, displacement)
-        remaining = self.rows.remaining_innovation(q, previous, sample, step, self.options.step_gain(step))
+        remaining = self.rows.remaining_innovation(q, previous, sample, step, self.options.gain)
         self.kinematics.update_poses(point)
         self.rows.set_residuals(sample, remaining=remaining)
         linearisation = Linearisation(q, point, displacement, step)
-        if refines and remaining is None and self.options.step_gain(step) == 1.0:
+        if refines and remaining is None and self.options.gain == DEAD_BEAT_GAIN:
             # this is the first of the refining steps, which would only have to undo the effect of step prices
             self._reset_step_prices()
             state.newton = self._build_newton(point)
@@ -142,7 +142,7 @@ class InverseKinematics:
         state = self._state
         self._reset_step_prices()  # step prices are for the frame's first step; here they would only slow convergence
         self.kinematics.update_poses(q)
-        self.rows.set_residuals(sample, self.options.step_gain(step))
+        self.rows.set_residuals(sample, self.options.gain)
         if state.newton is None:
             state.newton = self._build_newton(q)
         result = self._solve_step(Linearisation(q, q, self._no_motion, step))
@@ -290,14 +290,11 @@ class InverseKinematics:
         if (CURVATURE_RATIO * size if before == np.inf else size / before) > REUSE_RATIO:
             self._state.newton = None
 
-    def settle(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
-        """Configuration after `refinement` steps until converged or out of iterations."""
-        return self.refine(q, sample, step)[0]
-
     def refine(
         self, q: np.ndarray, sample: TargetSample, step: float, deadline: float = np.inf
     ) -> tuple[np.ndarray, bool]:
-        """Configuration as of `settle`, and whether it converged: True if the options request no refinement.
+        """Configuration after `refinement` steps until converged or out of iterations, and whether it converged: True
+        if the options request no refinement.
 
         No step begins after the deadline [s] of `time.perf_counter`.
         """

@@ -15,7 +15,6 @@ from ..skeleton.rig import ROOT_NV, Rig
 DEAD_BEAT_GAIN = 1.0
 """K dt at which a step removes the whole error; a larger rate K would only overshoot. Derived from one step of the
 error, rapetti2020."""
-INTEGRATORS = ("manifold", "baumgarte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,7 @@ class TrackingOptions:
 
     Attributes:
         gain: K dt of rapetti2020 (9), dimensionless: the fraction of the error removed per step; stable below 2, 1 is
-            dead-beat. It holds for every step if neither ``rate`` nor ``time_constant`` is given.
-        rate: [1/s] K itself, for samples at any intervals; a step removes K dt, at most `DEAD_BEAT_GAIN`, of the error.
-        time_constant: [s] in which the error decreases to 1/e; a step removes 1 - exp(-dt / time constant) of it.
+            dead-beat.
         iterations: further velocity corrections per frame after the first, until ``tolerance`` is met.
         tolerance: [rad] largest coordinate change at which a frame counts as converged.
         posture_weight: [m^2] price of joint coordinates one radian away from neutral, relative to squared marker
@@ -76,7 +73,6 @@ class TrackingOptions:
         coupled_limits: limits shared by several joints, (11); used if ``limits`` is True.
         limit_gain: k of (12) [1/rad]: the smaller, the earlier and softer a joint slows down before its limit. It acts
             up to 1 / (speed limit x step), the steepest with which no limit is violated; infinite: always that one.
-        integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
         fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
             appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
@@ -91,8 +87,6 @@ class TrackingOptions:
     """
 
     gain: float = 1.0
-    rate: float | None = None
-    time_constant: float | None = None
     iterations: int = 15
     tolerance: float = 1e-6
     posture_weight: float = 2.5e-5
@@ -101,7 +95,6 @@ class TrackingOptions:
     limits: bool = True
     coupled_limits: CoupledLimits | None = None
     limit_gain: float = math.inf
-    integrator: str = "manifold"
     huber_distance: float = 0.0
     fade_time: float = 0.1
     backend: str = "daqp"
@@ -112,28 +105,16 @@ class TrackingOptions:
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
             raise InvalidValue(f"gain K dt = {self.gain:g} is unstable; rapetti2020 (9) needs 0 < K dt < 2")
-        if self.rate is not None and self.time_constant is not None:
-            raise InvalidValue("rate and time_constant both set the gain; give only one of them")
-        if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
-            raise InvalidValue("rate and time_constant must be positive")
         if not self.limit_gain > 0.0:
             raise InvalidValue(f"limit_gain must be positive, not {self.limit_gain:g}")
         if self.time_budget is not None and not self.time_budget > 0.0:
             raise InvalidValue(f"a time budget must be positive, not {self.time_budget:g} s")
-        if self.integrator not in INTEGRATORS:
-            raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
         if min(self.posture_weight, self.damping, self.adaptive_damping, self.huber_distance, self.fade_time) < 0.0:
             raise InvalidValue(
                 "posture_weight, damping, adaptive_damping, huber_distance and fade_time must not be negative"
             )
-
-    def step_gain(self, step: float) -> float:
-        """K dt for a step [s]: the fraction of the error that it removes, always below the discrete-time bound 2."""
-        if self.time_constant is not None:
-            return 1.0 - math.exp(-step / self.time_constant)
-        return self.gain if self.rate is None else min(self.rate * step, DEAD_BEAT_GAIN)
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:

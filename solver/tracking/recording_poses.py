@@ -135,10 +135,10 @@ def track_blocks(
 def _converges_independently(tracker: Tracker, targets: Targets) -> bool:
     """Whether every frame converges to a minimum that `BatchSolver` knows, whatever the frame before it."""
     options = tracker.options
-    refines = options.iterations > 0 and options.step_gain(DEFAULT_STEP) == DEAD_BEAT_GAIN
+    refines = options.iterations > 0 and options.gain == DEAD_BEAT_GAIN
     has_plain_cost = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
     points_only = targets.orientations is None and not targets.measures_velocities
-    return refines and has_plain_cost and points_only and options.integrator == "manifold"
+    return refines and has_plain_cost and points_only
 
 
 def _track_sequentially(

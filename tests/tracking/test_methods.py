@@ -127,30 +127,6 @@ def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
     assert np.abs(late - true).max() > 2e-3
 
 
-@pytest.mark.parametrize(
-    ("options", "left"),
-    [
-        (TrackingOptions(time_constant=0.05), np.exp(-0.2)),
-        (TrackingOptions(rate=20.0), 0.8),
-        (TrackingOptions(rate=1e4), 0.0),
-        (TrackingOptions(gain=0.5), 0.5),
-    ],
-)
-def test_gains_have_the_stated_effect(robot: Rig, options: TrackingOptions, left: float) -> None:
-    """A step leaves exp(-dt / time constant), 1 - K dt, or nothing of a small error where K dt would pass 1."""
-    q, targets = turning(robot, list(range(len(robot.links))), 2)
-    sample = targets.sample(0)
-    still = replace(sample, velocities=None, angular_velocities=None)
-    chosen = replace(options, iterations=0, posture_weight=1e-12, damping=1e-12, adaptive_damping=0.0, limits=False)
-    tracker = Tracker(robot, targets.tasks, chosen)
-    start = q[0].copy()
-    start[7:] += 1e-4
-    tracker.start(still, STEP, start)
-    tracker.v = np.zeros(robot.nv)
-    error = tracker.step(still, STEP).q[7:] - q[0][7:]
-    np.testing.assert_allclose(error, left * 1e-4, atol=2e-7)
-
-
 def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
     """Half the gain leaves half of an error where the others leave none; a factor above 1 is refused."""
     _, targets = turning(robot, [0, len(robot.links) - 1], 2)
