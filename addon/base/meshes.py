@@ -76,6 +76,13 @@ def arrow_mesh(name: str) -> bpy.types.Mesh:
     return build_mesh(name, [(np.array(vertices), _quad_bands(len(outline), len(angles)))], smooth=False)
 
 
+def bone_mesh(name: str, radius: float) -> bpy.types.Mesh:
+    """A bone of length 1 along +y from the origin, as Blender draws them: thickest, ``radius`` [m], at a tenth."""
+    around = [(radius, 0.1, 0.0), (0.0, 0.1, radius), (-radius, 0.1, 0.0), (0.0, 0.1, -radius)]
+    faces = [[end, 1 + k, 1 + (k + 1) % 4] for end in (0, 5) for k in range(4)]
+    return build_mesh(name, [(np.array([(0.0, 0.0, 0.0), *around, (0.0, 1.0, 0.0)]), faces)], smooth=False)
+
+
 def _unit_sphere(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) -> tuple[np.ndarray, list]:
     """The unit sphere. ``split`` doubles the equator, so that moving the halves apart makes a capsule."""
     polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)

@@ -50,8 +50,6 @@ from solver.scene.dance_counts import counts_at as counts_at
 from solver.scene.dance_counts import write_clicks as write_clicks
 from solver.scene.flight_arc import FlightArc as FlightArc
 from solver.scene.handles import find_handles as find_handles
-from solver.scene.key_reduction import central_slopes as central_slopes
-from solver.scene.key_reduction import select_keys as select_keys
 from solver.scene.labels import display_name as display_name
 from solver.scene.labels import join_names as join_names
 from solver.scene.live_pose import ScenePose as ScenePose

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import bpy_access, convert
 from ..base.interpreter import ROOT
+from ..scene.action import curves_of, frame_range
 
 SENSOR = 72.0
 """[mm] Sensor width of a 3D view: twice that of a camera (36 mm)."""
@@ -22,14 +23,21 @@ DRAWING_TIME = 0.5
 """[s] in which Blender has drawn a new screen."""
 SMALLEST_RADIUS = 0.1
 """[m] Smallest radius that is framed."""
+VIEWED_FRAMES = 25
+"""Frames, evenly spread over the scene's range, in which a moving object is framed: one who turns back is not lost."""
 
 
 def frame_objects(context: bpy.types.Context, items: Iterable[bpy.types.Object]) -> None:
-    """Move every 3D view so that it shows all of these objects, from the same direction; camera views stay."""
+    """Move every 3D view so that it shows all of these objects while they move, from the same direction.
+
+    Camera views stay.
+    """
     bpy_access.view_layer(context).update()
-    points = np.array([point for item in items for point in bounding_points(item)])
-    if not len(points):
+    frames = np.linspace(*frame_range(bpy_access.scene(context)), VIEWED_FRAMES)
+    found = [bounding_points(item) + moved for item in items for moved in keyed_path(item, frames)]
+    if not found:
         return
+    points = np.concatenate(found)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     radius = max(float(np.linalg.norm(points - middle, axis=1).max()), SMALLEST_RADIUS)
     for space, region in _views_3d(context):
@@ -121,6 +129,21 @@ def bounding_points(item: bpy.types.Object) -> np.ndarray:
     else:
         local = np.array(item.bound_box).reshape(-1, 3)
     return local @ world[:3, :3].T + world[:3, 3]
+
+
+def keyed_path(item: bpy.types.Object, frames: np.ndarray) -> np.ndarray:
+    """How far an object, or an armature's root bone, is keyed from its current place in frames (F,): (F, 3) [m]."""
+    owner: bpy.types.Object | bpy.types.PoseBone = item
+    path, axes = "location", np.eye(3)
+    if isinstance(item.data, bpy.types.Armature) and item.data.bones:
+        owner = bpy_access.pose_bones(item)[0]
+        path = owner.path_from_id(path)
+        axes = convert.to_array(item.matrix_world @ item.data.bones[0].matrix_local)[:3, :3]
+    here, away = np.array(owner.location), np.zeros((len(frames), 3))
+    for curve in curves_of(item):
+        if curve.data_path == path:
+            away[:, curve.array_index] = [curve.evaluate(frame) for frame in frames] - here[curve.array_index]
+    return away @ axes.T
 
 
 def _covered_width(context: bpy.types.Context, space: bpy.types.SpaceView3D, region: bpy.types.Region) -> int:

@@ -1,4 +1,4 @@
-"""Operators that show results: ellipsoids, trials, picture, report, fewer keys."""
+"""Operators that show results: ellipsoids, trials, picture, report."""
 
 from __future__ import annotations
 
@@ -143,43 +143,7 @@ class EXCITING_DANCE_OT_workspace(AtomicOperator, bpy.types.Operator):
         open_workspace(context)
 
 
-class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
-    """Replace the recorded action by a copy with fewer keys, which can be edited; the original is kept"""
-
-    bl_idname = "exciting_dance.reduce_keys"
-    bl_label = "Reduce Keys"
-
-    angle: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Angle", description="Largest change of a bone's rotation", default=0.01, min=1e-4, max=0.5,
-        subtype="ANGLE", precision=3,
-    )  # fmt: skip
-    distance: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Distance", description="Largest change of a bone's location", default=0.002, min=1e-5, max=0.2,
-        subtype="DISTANCE", precision=4,
-    )  # fmt: skip
-
-    @classmethod
-    def find_problem(cls, context: bpy.types.Context) -> str:
-        """The reason, unless the rig plays a recorded motion."""
-        from ..display.study import played_trial
-
-        if problem := super().find_problem(context):
-            return problem
-        return (
-            ""
-            if played_trial(require_active_rig(context))
-            else "The rig plays no recorded motion: choose one of its trials"
-        )
-
-    def run(self, context: bpy.types.Context) -> None:
-        from ..scene.key_reduction import reduce_keys
-
-        before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
-        self.report({"INFO"}, f"Reduced {before} keys to {now}")
-
-
 CLASSES = (
-    EXCITING_DANCE_OT_reduce_keys,
     EXCITING_DANCE_OT_ellipsoids,
     EXCITING_DANCE_OT_trial,
     EXCITING_DANCE_OT_picture,

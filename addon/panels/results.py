@@ -58,9 +58,7 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
                 draw_wrapped(context, column, sentence, icon="NONE")
         layout.prop(study_settings(context), "quantity")
         if find_trials(body):
-            row = layout.row(align=True)
-            row.menu("EXCITING_DANCE_MT_trials", text=played_trial(body) or "Play a Recording", icon="PLAY")
-            row.operator("exciting_dance.reduce_keys", text="", icon="KEYFRAME")
+            layout.menu("EXCITING_DANCE_MT_trials", text=played_trial(body) or "Play a Recording", icon="PLAY")
 
 
 CLASSES = (EXCITING_DANCE_MT_trials, EXCITING_DANCE_PT_results)

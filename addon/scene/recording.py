@@ -135,8 +135,8 @@ def _add_markers(
     ball = meshes.sphere_mesh(f"{name} marker", MARKER_RADIUS)
     ball.materials.append(plain_material("Marker", MARKER_COLOUR))
     frames = frames_at(scene, recording.marker_times)
-    for index, marker in enumerate(recording.markers):
-        item = bpy.data.objects.new(marker, ball)
+    items = [bpy.data.objects.new(marker, ball) for marker in recording.markers]
+    for index, item in enumerate(items):
         item[RECORDING_KEY] = name
         collection.objects.link(item)
         curves = ActionCurves(action, item)
@@ -146,6 +146,22 @@ def _add_markers(
         if hidden.any():
             for path in ("hide_viewport", "hide_render"):
                 curves.add(path, frames, hidden.astype(float), interpolation=CONSTANT)
+    _draw_segments(collection, items, recording.parents)
+
+
+def _draw_segments(collection: bpy.types.Collection, joints: list[bpy.types.Object], parents: Sequence[int]) -> None:
+    """Connect the joints of a skeleton by its segments."""
+    carried = [(joint, joints[parent]) for joint, parent in zip(joints, parents, strict=False) if parent >= 0]
+    if not carried:
+        return
+    mesh = meshes.bone_mesh(f"{collection.name} segment", 0.6 * MARKER_RADIUS)
+    mesh.materials.append(plain_material("Marker", MARKER_COLOUR))
+    for joint, parent in carried:
+        item = bpy.data.objects.new(f"{parent.name} to {joint.name}", mesh)
+        collection.objects.link(item)
+        item.parent = parent
+        stretch = item.constraints.new("STRETCH_TO")
+        stretch.target, stretch.rest_length, stretch.volume = joint, 1.0, "NO_VOLUME"
 
 
 def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, recording: SceneRecording, name: str) -> None:

@@ -13,6 +13,7 @@ from ..base.file_arrays import FileRows, every
 from ..base.files import Paths
 from ..base.so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
+from ..values.motion import SegmentPoses, checked_parents
 from ..values.wrenches import DRAWN_FORCE
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class SceneRecording(ArrayValue):
         plates: K names.
         centres: (F, K, 3) [m] centre of pressure on the floor, world; NaN if the plate is not loaded.
         forces: (F, K, 3) [N], world; NaN where missing.
+        parents: index of the point that each one hangs on, -1 without one; empty if the points are no skeleton.
     """
 
     marker_times: Annotated[np.ndarray, Times()]
@@ -77,6 +79,10 @@ class SceneRecording(ArrayValue):
     plates: Annotated[tuple[str, ...], Names("P")]
     centres: Annotated[np.ndarray, Array("F", "P", 3, finite=False)]
     forces: Annotated[np.ndarray, Array("F", "P", 3, finite=False)]
+    parents: tuple[int, ...] = ()
+
+    def require_consistent(self) -> None:
+        object.__setattr__(self, "parents", checked_parents(self.parents, len(self.markers)))
 
 
 def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> SceneMotion:
@@ -150,15 +156,17 @@ def scene_recording(points: Markers | SegmentPoses | None, wrenches: Wrenches | 
     seen, names, places = none, tuple[str, ...](), nowhere
     if points is not None and points.positions is not None:
         seen, names, places = points.times, points.names, points.positions
+    rest = points.rest if isinstance(points, SegmentPoses) else None
+    parents = rest.parents if rest is not None and len(names) else ()
     if wrenches is None:
-        return SceneRecording(seen, names, places, none, (), nowhere, nowhere)
+        return SceneRecording(seen, names, places, none, (), nowhere, nowhere, parents)
     assert wrenches.measured is not None
     step = max(1, int(wrenches.rate / DRAWN_RATE)) if len(wrenches) > 1 else 1
     times, values, measured = wrenches.times[::step], every(wrenches.values, step), wrenches.measured[::step]
     drawn = replace(wrenches, times=times, values=values, measured=measured)
     loaded = (values[:, :, 2] > DRAWN_FORCE) & measured[:, None, 3:5].all(axis=2)
     centres = drawn.centres_of_pressure(loaded)
-    return SceneRecording(seen, names, places, drawn.times, drawn.frames, centres, drawn.values[:, :, :3])
+    return SceneRecording(seen, names, places, drawn.times, drawn.frames, centres, drawn.values[:, :, :3], parents)
 
 
 def read_trials(paths: Paths) -> dict[str, SceneRecording]:

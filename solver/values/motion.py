@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -173,6 +173,18 @@ class JointCoordinates(TimeSeries, ArrayValue):
         return f"{len(self.names)} joint coordinates, {root}: {describe_span(self.times)}\n  {abbreviate(self.names)}"
 
 
+def checked_parents(parents: Iterable[int], count: int) -> tuple[int, ...]:
+    """Indices of the parents of all segments, -1 without one, or nothing if they are unknown.
+
+    Raises:
+        InvalidValue: they are not those of ``count`` segments.
+    """
+    found = tuple(int(parent) for parent in parents)
+    if found and (len(found) != count or not all(-1 <= parent < count for parent in found)):
+        raise InvalidValue(f"the parents {found} are not those of {count} segments")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class RestPose(ArrayValue):
     """Segment poses in the rest pose of a recording (often a T-pose).
@@ -190,10 +202,7 @@ class RestPose(ArrayValue):
     parents: tuple[int, ...] = ()
 
     def require_consistent(self) -> None:
-        parents = tuple(int(parent) for parent in self.parents)
-        if parents and (len(parents) != len(self.heads) or not all(-1 <= p < len(parents) for p in parents)):
-            raise InvalidValue(f"the parents {parents} are not those of {len(self.heads)} segments")
-        object.__setattr__(self, "parents", parents)
+        object.__setattr__(self, "parents", checked_parents(self.parents, len(self.heads)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -108,12 +108,6 @@ class Wrenches(TimeSeries):
         flat = np.where(np.isnan(vertical), np.nan, 0.0)
         return np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, flat], axis=2)
 
-    def with_free_moments(self, factor: float) -> Wrenches:
-        """A copy whose free moments are multiplied by a factor; forces and centres of pressure stay."""
-        values = self.values.copy()
-        values[:, :, 5] += (factor - 1.0) * self.free_moments
-        return Wrenches(self.times, self.frames, values, self.measured)
-
     def displaced(self, shift: np.ndarray) -> Wrenches:
         """A copy with sensors displaced by (3,) or (K, 3) [m], world, and the same readings."""
         values = self.values.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from addon.drawing import ellipsoids, legend
 from addon.scene import action, colours, inertials, recording
 from addon.scene.armature import shapes_of
 from addon.scene.skin import material_of
-from solver.base.errors import InputError
+from solver.base.errors import InputError, InvalidValue
 from solver.scene.determined import DATA, MOMENT_KIND, DeterminedQuantity
 from solver.scene.motion import scene_recording
 from solver.scene.motion_record import MOTION, motion_record
@@ -196,6 +197,19 @@ def test_markers_and_forces_are_at_their_measured_positions(empty_scene: None) -
     assert np.allclose(tip - (0.2, -0.1, 0.0), measured.forces[12, 0] * recording.METRES_PER_NEWTON, atol=1e-5)
     scene.frame_set(30)
     assert arrow.hide_viewport
+
+
+def test_segments_of_a_skeleton_connect_its_joints(empty_scene: None) -> None:
+    """A segment reaches from its parent's joint to its own in every frame; markers have none."""
+    measured, scene = shown_recording(), bpy.context.scene
+    recording.add_recording(bpy.context, replace(measured, parents=(1, -1)), "walk")
+    scene.frame_set(20)
+    evaluated = bpy.data.objects["B to A"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    for along, joint in enumerate("BA"):
+        end = evaluated.matrix_world @ Vector((0.0, float(along), 0.0))
+        assert np.allclose(end, bpy.data.objects[joint].location, atol=1e-5)
+    with pytest.raises(InvalidValue, match="parents"):
+        replace(measured, parents=(2, -1))
 
 
 def test_failed_change_leaves_the_scene_unchanged(empty_scene: None, person: Rig) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon.base import scene_rigs
+from addon.base import meshes, scene_rigs
 from addon.drawing.viewport import bounding_points, frame_objects
 from addon.scene.recording import find_recordings
 from solver.rigs import hoap3, human
@@ -81,3 +81,23 @@ def test_a_new_rig_and_a_dropped_recording_are_framed(own: Path, tmp_path: Path)
     for view, wide, tall in views():
         for ball in child.objects:
             assert np.abs(places(view, bounding_points(ball), wide, tall)).max() < 1.0
+
+
+@pytest.mark.parametrize("is_rig", [False, True])
+def test_a_moving_object_stays_in_the_view(empty_scene: None, is_rig: bool) -> None:
+    """A rig or a marker that walks through the scene's range is in the picture at its start and at its end."""
+    item = build(hoap3()) if is_rig else bpy.data.objects.new("marker", meshes.sphere_mesh("marker", 0.1))
+    if is_rig:
+        item.rotation_euler.z = 1.0
+    else:
+        bpy.context.scene.collection.objects.link(item)
+    mover = item.pose.bones[0] if is_rig else item
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (250, (3.0, -4.0, 2.0))):
+        mover.location = place
+        mover.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(100)
+    frame_objects(bpy.context, [item])
+    for frame in (1, 250):
+        bpy.context.scene.frame_set(frame)
+        for view, wide, tall in views():
+            assert np.abs(places(view, bounding_points(item), wide, tall)).max() < 1.0
