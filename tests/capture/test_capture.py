@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,11 +16,20 @@ from solver.base.errors import InvalidValue
 from solver.base.progress import silent
 from solver.calibration.calibration import Calibration
 from solver.capture.capture_loop import StopConditions, follow_arrivals, run_capture
-from solver.capture.datagram import JOINTS, Layout, layout_datagram
+from solver.capture.datagram import (
+    JOINTS,
+    EndOfStream,
+    Layout,
+    LayoutDeclaration,
+    Sample,
+    layout_datagram,
+    read_datagram,
+)
 from solver.capture.followers import FollowOptions
-from solver.capture.replay import Stream, build_stream, replay, stream_datagrams
+from solver.capture.replay import MAX_SLEEP, Stream, build_stream, replay, stream_datagrams
 from solver.capture.server import CaptureServer, parse_request
 from solver.capture.session import LiveBalance, StreamCapture
+from solver.capture.takes import LatencyHistogram
 from solver.capture.udp import Arrival, UdpReceiver, UdpSender
 from solver.formats.recording import find_recordings
 from solver.rigs import hoap3
@@ -96,6 +106,7 @@ def test_markers_over_the_loopback_become_the_motion(
     receiver = UdpReceiver(port=0)
     sender = UdpSender(port=receiver.port)
     capture = StreamCapture(FollowOptions(body), lambda _: None)
+    assert capture.status_text == "waiting for a stream"
     try:
         replay(stream_datagrams(stream), sender.send, speed=50.0)
         run_capture(receiver, capture, StopConditions(), silent)
@@ -105,11 +116,52 @@ def test_markers_over_the_loopback_become_the_motion(
     taken = capture.build_take("swing")
     assert (capture.sequencer.counts.accepted, capture.sequencer.counts.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
     assert farthest(person, taken.rows["q"][5:], poses[5:]) < 2e-3
+    half, most = capture.latencies.percentile(0.5), capture.latencies.percentile(0.99)
+    assert capture.status_text.endswith(f"; latency {1e3 * half:.1f} ms, 99 % below {1e3 * most:.1f} ms")
     taken.write(tmp_path / "take")
     moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
     assert len(moved) == FRAMES
     assert moved.motion.times[0] == 0.0
     assert taken.to_study().records[0].tracked.rmse < 1e-4
+
+
+def test_datagrams_are_sent_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At twice the speed each leaves after half its time; every second of the stream is reported with its share."""
+    now, sent_at, shown = [5.0], list[float](), list[tuple[float, str]]()
+
+    def sleep(seconds: float) -> None:
+        assert 0.0 < seconds <= MAX_SLEEP
+        now[0] += seconds
+
+    monkeypatch.setattr("solver.capture.replay.time", SimpleNamespace(perf_counter=lambda: now[0], sleep=sleep))
+    due = [0.0, 0.5, 1.0, 1.5, 3.0]
+    note = lambda share, words: shown.append((share, words))  # noqa: E731
+    assert replay(((time, b"") for time in due), lambda _: sent_at.append(now[0] - 5.0), 2.0, note, 2.0) == len(due)
+    np.testing.assert_allclose(sent_at, np.divide(due, 2.0), atol=1e-9)
+    assert shown == [(0.5, "sent 1 s"), (1.0, "sent 3 s")]
+
+
+def test_a_stream_names_its_values_every_second_and_repeats_with_continuing_time() -> None:
+    """Times from 0 on, numbers one by one, and the end with the number that the next sample would have had."""
+    stream = Stream(Layout(JOINTS, ("a",), rate=2.0), 7.0 + 0.5 * np.arange(3), np.arange(3.0)[:, None])
+    found = [(time, read_datagram(data, stream.layout)) for time, data in stream_datagrams(stream, 2)]
+    samples = [(0.5 * k, Sample, k) for k in range(6)]
+    names = [(float(k), LayoutDeclaration, 2 * k) for k in range(3)]
+    expected = [*names[:1], *samples[:2], *names[1:2], *samples[2:4], *names[2:], *samples[4:], (2.5, EndOfStream, 6)]
+    assert [(time, type(each), each.sequence) for time, each in found] == expected
+
+
+def test_percentiles_of_latencies_are_within_a_bin() -> None:
+    """Of 1 to 1000 ms each percentile is at most 2.4 % too large; the shortest and the longest are bounded."""
+    latencies = LatencyHistogram()
+    assert latencies.percentile(0.5) == 0.0
+    for seconds in (*np.arange(1, 1001) / 1000.0, 1e-9, 1e3):
+        latencies.add(seconds)
+    ratios = [latencies.percentile(share) / share for share in (0.1, 0.25, 0.5, 0.99)]
+    assert 0.995 < min(ratios) < max(ratios) < 1.025
+    assert (latencies.count, latencies.largest) == (1002, 1e3)
+    assert latencies.percentile(1e-4) == pytest.approx(1e-5, rel=0.024)
+    assert latencies.percentile(1.0) == pytest.approx(10.0)
 
 
 def test_lost_samples_are_reported_and_bridged(body: Calibration, stream: Stream) -> None:
@@ -161,7 +213,9 @@ def test_nothing_recorded_is_an_error_that_says_why(body: Calibration, stream: S
 
 
 def test_a_backlog_is_recorded_and_its_newest_sample_followed(body: Calibration, stream: Stream) -> None:
-    """Of samples that waited for seconds the last is followed; the take is that of a program in time."""
+    """Of samples that waited for seconds the last is followed, and no pause is counted; the take is that of a program
+    in time.
+    """
 
     class Backlog(Script):
         """Everything at once."""
@@ -172,29 +226,22 @@ def test_a_backlog_is_recorded_and_its_newest_sample_followed(body: Calibration,
 
     said: list[str] = []
     capture = StreamCapture(FollowOptions(body), said.append)
-    run_capture(Script(sent(stream)[:20], waited=5.0), capture, StopConditions(silence=0.01), silent)
+    capture.record()
+    for each in sent(stream)[:20]:
+        follow_arrivals(Script([each], waited=5.0), capture)
     newest = follow_arrivals(Backlog(sent(stream)[20:-5], waited=5.0), capture)
     assert newest is not None
     assert newest.sample.sequence == FRAMES - 5
     for each in sent(stream)[-5:]:
         follow_arrivals(Script([each], waited=5.0), capture)
     counts = capture.sequencer.counts
-    assert (counts.accepted, capture.recorded_count) == (FRAMES, FRAMES)
+    assert (counts.accepted, capture.recorded_count, counts.pauses) == (FRAMES, FRAMES, 0)
     assert FRAMES - 25 < counts.skipped < FRAMES - 10
     assert sum("not shown" in words for words in said) == 1
     rows = capture.build_take("late").rows
     np.testing.assert_allclose(rows["values"], stream.values, atol=1e-6)
     in_time, _ = captured(FollowOptions(body), sent(stream))
     np.testing.assert_array_equal(rows["q"], in_time.build_take("in time").rows["q"])
-
-
-def test_samples_that_wait_to_be_followed_are_no_pause_of_the_stream(body: Calibration, stream: Stream) -> None:
-    """Datagrams that waited five seconds for us are followed late, and no pause is reported."""
-    said: list[str] = []
-    capture = StreamCapture(FollowOptions(body), said.append)
-    run_capture(Script(sent(stream), waited=5.0), capture, StopConditions(), silent)
-    assert (capture.sequencer.counts.accepted, capture.sequencer.counts.pauses) == (FRAMES, 0)
-    assert not any("no sample for" in words for words in said)
 
 
 def test_a_stray_declaration_that_fits_no_body_ends_no_capture(body: Calibration, stream: Stream) -> None:
@@ -242,7 +289,10 @@ def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:
 
 
 def test_segments_turn_the_links_after_half_a_second_of_standing(person: Rig, poses: np.ndarray) -> None:
-    """Of segments named as the links, the first half second of standing shows how they lie; then links turn as they."""
+    """Of segments named as the links, the first half second of standing shows how they lie; then links turn as they.
+
+    Samples without any orientation do not count as standing.
+    """
     still = np.tile(person.neutral, (60, 1))
     kinematics, turns, places = Kinematics(person), [], []
     for q in np.concatenate([still, poses]):
@@ -250,9 +300,11 @@ def test_segments_turn_the_links_after_half_a_second_of_standing(person: Rig, po
         turns.append(kinematics.rotations.copy())
         places.append(kinematics.positions.copy())
     segments = SegmentPoses(np.arange(len(turns)) / 100.0, person.links, np.array(turns), np.array(places))
-    capture, said = captured(FollowOptions(person), sent(build_stream(Recording("suit", segments=segments))))
+    suit = build_stream(Recording("suit", segments=segments))
+    suit.values[:10] = np.nan
+    capture, said = captured(FollowOptions(person), sent(suit))
     rows = capture.build_take("suit").rows
-    assert len(rows) == 60 + FRAMES - 50
+    assert (len(rows), capture.sequencer.counts.untracked) == (60 + FRAMES - 50, 10)
     assert any("stand upright" in words for words in said)
     kinematics.update_kinematics(rows["q"][-1])
     assert np.abs(kinematics.rotations - turns[-1]).max() < 0.02
@@ -306,24 +358,31 @@ def test_balance_of_a_body_at_rest_is_under_its_centre_of_mass() -> None:
     watch, q = LiveBalance(rig), rig.neutral
     q[2] = rig.standing_height
     messages = [watch.update(0.01 * k, q) for k in range(30)]
-    assert messages[0].zmp is None
+    assert [found.zmp is None for found in messages] == [True] * 10 + [False] * 20  # half the window of .2 s
     assert messages[0].margin is not None
-    assert messages[-1].zmp is not None
     np.testing.assert_allclose(messages[-1].zmp, messages[-1].com[:2], atol=1e-6)
     assert messages[-1].margin == pytest.approx(messages[0].margin, abs=1e-6)
     q[2] += 0.5
     assert watch.update(0.31, q).margin is None
+    q[2] -= 0.5
+    slow = [watch.update(time, q).zmp is None for time in (0.5, 0.53, 0.56, 0.59, 0.62, 0.65, 0.68, 0.76, 0.87)]
+    assert slow == [True] * 5 + [False] * 3 + [True]  # six samples; none after .11 s without one
 
 
 def test_an_accelerated_body_s_zero_moment_point_lies_behind() -> None:
-    """Under a known acceleration a of a rigid body the ZMP lies z / g a behind the centre of mass."""
+    """Of a rigid body with accelerations a and f, down, the ZMP lies z / (g - f) a behind the centre of mass; there is
+    none where the floor carries less than a fifth of the weight.
+    """
     rig = hoap3()
-    watch, q, found = LiveBalance(rig), rig.neutral, None
-    q[2] = rig.standing_height
-    for k in range(40):
-        q[0] = 0.5 * 0.4 * (0.01 * k) ** 2
-        found = watch.update(0.01 * k, q)
-    assert found.com[0] - found.zmp[0] == pytest.approx(found.com[2] / 9.81 * 0.4, rel=1e-3)
+    for fall in (0.0, 1.0, 7.5, 8.2):
+        watch, q, found = LiveBalance(rig), rig.neutral, None
+        for now in 0.01 * np.arange(40):
+            q[:3] = 0.2 * now**2, -0.3 * now**2, rig.standing_height - 0.5 * fall * now**2
+            found = watch.update(now, q)
+        if fall < 8.0:
+            behind = found.com[2] / (9.81 - fall) * np.array([0.4, -0.6])
+            np.testing.assert_allclose(found.com[:2] - found.zmp, behind, rtol=1e-3)
+        assert (found.zmp is None) == (fall > 8.0)
 
 
 def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream, tmp_path: Path) -> None:
@@ -344,8 +403,11 @@ def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream,
     assert shown[-1].error < 1e-3
     folder = tmp_path / "take"
     server.execute(parse_request(json.dumps({"do": "keep", "folder": str(folder), "name": "one"}).encode()))
-    assert lines[-1]["kind"] == "kept"
+    assert (lines[-1]["kind"], lines[-1]["message"]) == ("kept", f"{FRAMES} samples accepted; none lost")
     assert capture.recorded_count == 0
+    shown = ("quantity", "names", "ended", "silent", "recording", "recorded")
+    states = [[line[name] for name in shown] for line in lines if line["kind"] == "state"]
+    assert states[0] == ["markers", len(body.attachments), False, False, True, 0]
     assert len(MOTION.read(folder / f"one{study_folder.MOTION_END}")) == FRAMES
 
 

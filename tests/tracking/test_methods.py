@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from benchmarks.tracking_figures.baselines import make_tracker
 from solver.base.errors import InvalidValue, UnknownName
 from solver.base.so3 import exp, log
-from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
 from solver.rigs import human
 from solver.skeleton.rig import Rig
@@ -38,21 +35,6 @@ def test_every_method_recovers_a_reachable_pose(robot: Rig, method: str) -> None
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
     assert all(step.converged and step.is_tracked for step in steps)
     assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
-
-
-def test_pairs_do_not_help_each_other(robot: Rig) -> None:
-    """An orientation out of reach of one pair is met worse pair by pair than by the whole body."""
-    links = [0, *robot.parents[-1:], len(robot.links) - 1]
-    _, targets = turning(robot, links)
-    sample = targets.sample(3)
-    bent = sample.rotations.copy()
-    bent[-1] = bent[-1] @ exp_so3(np.array([0.9, 0.7, 0.8]))
-    wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
-    found = {}
-    for method in ("whole_body", "pairwise"):
-        tracker = make_tracker(method, robot, targets.tasks, TrackingOptions(posture_weight=1e-8, iterations=60))
-        found[method] = tracker.start(wanted, STEP, robot.neutral).orientation_error
-    assert found["whole_body"] < found["pairwise"]
 
 
 def test_unsuitable_methods_are_refused(robot: Rig) -> None:

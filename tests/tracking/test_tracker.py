@@ -38,17 +38,6 @@ def test_a_recording_is_a_loop_over_its_samples(person: Rig, targets: Targets, o
     np.testing.assert_allclose(steps, whole, atol=1e-9)
 
 
-def test_the_tracker_is_causal(person: Rig, targets: Targets) -> None:
-    """The pose after a sample depends on no later sample."""
-    ahead, behind = Tracker(person, targets.tasks), Tracker(person, targets.tasks)
-    for k in range(10):
-        before = ahead.step(targets.sample(k), 1.0 / RATE)
-        np.testing.assert_array_equal(before.q, behind.step(targets.sample(k), 1.0 / RATE).q)
-    ahead.step(targets.sample(25), 1.0 / RATE)
-    assert behind.q is not None
-    np.testing.assert_array_equal(before.q, behind.q)
-
-
 def test_a_steady_change_of_velocity_is_predicted(
     person: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
