@@ -9,8 +9,15 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.calibration.body_mass import estimate_mass
-from solver.calibration.trial_mass import MassEvidence, collect_mass_evidence, estimate_trial_mass
+from solver.calibration.trial_mass import (
+    MassEvidence,
+    collect_mass_evidence,
+    estimate_trial_mass,
+    read_unloaded_plates,
+    variance_inflation,
+)
 from solver.signals import GRAVITY, ContactEvidence, find_windows
+from solver.signals.windows import Windows
 from solver.values.wrenches import Wrenches
 from tests.marker_com import SUBJECT_A, Places, body
 from tests.simulated_trials import HUMAN, Profile, SimulatedTrial, simulate, steps
@@ -45,12 +52,49 @@ def test_the_mass_is_found_though_the_kinematic_motion_is_too_large(push: Profil
 
 
 def test_the_std_of_a_trial_covers_its_error() -> None:
-    """Over 16 noisy squat trials the error stays within 3 standard deviations almost always."""
-    scores = []
-    for seed in range(16):
-        read = estimate_trial_mass(evidence("one", simulate(3.0, MASS, squats, noise=1.0, seed=seed)))
-        scores.append((read.apparent_mass - MASS) / read.std)
-    assert np.mean(np.abs(scores) < 3.0) > 0.95
+    """Over 16 noisy squat trials the error stays within 3 standard deviations, which are at most five times too large
+    beside the plates' linearity of .3 %.
+    """
+    read = [
+        estimate_trial_mass(evidence("one", simulate(3.0, MASS, squats, noise=1.0, seed=seed))) for seed in range(16)
+    ]
+    masses, stds = np.array([[each.apparent_mass, each.std] for each in read]).T
+    assert np.abs((masses - MASS) / stds).max() < 3.0
+    assert 0.2 < np.std(masses) / np.sqrt(stds**2 - (0.003 * masses) ** 2).mean() < 1.0
+
+
+def test_correlated_residuals_count_as_fewer() -> None:
+    """One plus twice the autocorrelation up to its first zero, of residuals with known ones."""
+    for residual, expected in (
+        ([1, -1] * 4, 1.0),
+        ([1, 1, -1, -1], 1.5),
+        ([1, 2, 3], 1.0 + 22.0 / 14.0),
+        ([0] * 5, 1.0),
+        ([1, 1], 1.0),
+    ):
+        assert variance_inflation(np.array(residual, float)) == pytest.approx(expected)
+
+
+def test_readings_of_unloaded_plates_are_those_of_counted_frames_without_a_foot() -> None:
+    """By hand: a plate that reads 12 N and one whose zero was cut carry a body in turn, a third one carries nobody.
+
+    Readings above 3 % of the weight, for less than .03 s, or in frames that do not count are none of an empty plate.
+    """
+    times = np.arange(1000) / 100.0
+    load = np.zeros((1000, 3))
+    load[:600, 0], load[600:, 0] = 700.0, 12.0 + np.where(np.arange(400) % 2, 4.0, -4.0)
+    load[10:12, 0], load[700:800, 0] = 12.0, 23.0
+    load[800:, 1], load[799, 1], load[:, 2] = 700.0, 9.0, 300.0
+    values = np.zeros((1000, 3, 6))
+    values[:, :, 2] = load
+    counted = np.ones(1000, bool)
+    counted[650:660] = False
+    windows = Windows(times, counted, np.zeros(1000), np.zeros((1000, 3)))
+    found = read_unloaded_plates(Wrenches(times, ("a", "b", "c"), values), windows, 70.0)
+    shares = np.array([(600 + 100) / 990, 200 / 990])
+    assert found.offset == pytest.approx(shares @ [12.0, 0.0])
+    assert found.std == pytest.approx(np.hypot(*(shares * [4.0, 9.0])))
+    assert read_unloaded_plates(Wrenches(times, ("a", "c"), values[:, [0, 2]]), windows, 20.0) is None
 
 
 def test_trials_that_unload_the_plates_decide() -> None:
@@ -85,13 +129,6 @@ def test_without_unloaded_plates_no_trial_is_preferred() -> None:
     assert abs(found.mass - MASS) <= found.std + 0.1
     assert found.std > 2.5
     assert any("none can be preferred" in text for text in found.warnings)
-
-
-def test_scaling_forces_scales_the_mass() -> None:
-    """Every force times two is twice the mass."""
-    rows = evidence("one", simulate(6.0, MASS, squats, noise=0.5))
-    twice = MassEvidence("one", rows.times, rows.velocity, 2.0 * rows.wrench, rows.counted)
-    assert estimate_mass([twice]).mass == pytest.approx(2.0 * estimate_mass([rows]).mass, rel=1e-6)
 
 
 def test_nothing_counted_is_an_error() -> None:
@@ -135,10 +172,3 @@ def test_the_mass_with_which_frames_were_chosen_does_not_matter(guess: float) ->
     trials = {"still": simulate(5.0, MASS, np.ones_like, bias=-35.0), "hop": simulate(5.0, MASS, hopping, noise=0.5)}
     found = estimate_mass([evidence(name, trial, guess * MASS) for name, trial in trials.items()])
     assert found.mass == pytest.approx(MASS, abs=0.4)
-
-
-def test_flights_and_mean_force_agree_on_the_mass() -> None:
-    """Over whole strides the mean force is the weight that trials with flights read."""
-    rows = evidence("run", simulate(6.0, MASS, hopping))
-    assert rows.unloaded is not None
-    assert estimate_mass([rows]).mass == pytest.approx((rows.wrench[60:-60, 2].mean() / GRAVITY), rel=0.01)

@@ -15,13 +15,13 @@ from solver.calibration.calibration import weight_by_mass
 from solver.calibration.fit import CalibrationFrame, SubjectFit
 from solver.calibration.marker_set import MarkerSet
 from solver.calibration.subject import is_static
-from solver.dynamics import com_trajectory, integrate
+from solver.dynamics import integrate
 from solver.formats.trc import read_trc
 from solver.rigs import human
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
 from solver.tracking import Attachment, track_markers
-from solver.values.motion import Markers, Motion
+from solver.values.motion import Markers
 from solver.values.person import TRUNK_AND_LEGS
 from tests.simulated_walk import HEIGHT, simulated_walker
 from tests.tracking.bodies import seen_from, swinging
@@ -87,48 +87,6 @@ def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     assert found.warnings == ()
 
 
-def test_weighting_by_mass_improves_the_centre_of_mass(
-    calibrated: tuple[Rig, list[Attachment], Calibration],
-) -> None:
-    """Where the spine grows by 20 mm, which no joint does, the centre of mass moves more nearly as the true one than
-    when all markers weigh alike."""
-    rig, attachments, found = calibrated
-    markers = seen_from(rig, attachments, swinging(rig, 60, amplitude=0.3))
-    legs = [k for k, a in enumerate(attachments) if a.link == "pelvis" or a.link.endswith(("thigh", "shank", "foot"))]
-    above = np.setdiff1d(np.arange(len(attachments)), legs)
-    up = np.array([0.0, 0.0, 0.02])
-    grown = markers.positions.copy()
-    grown[:, above] += up
-    carried = [k for k, link in enumerate(rig.links) if link != "pelvis" and "torso" in chain(rig, link)]
-    share = rig.prior.masses[carried].sum() / rig.prior.total_mass
-    alike = [replace(attachment, weight=1.0) for attachment in found.attachments]
-
-    def moved(attached: list[Attachment]) -> np.ndarray:
-        poses = [
-            track_markers(found.rig, attached, replace(markers, positions=each)).q
-            for each in (markers.positions, grown)
-        ]
-        return centres(found.rig, poses[1]) - centres(found.rig, poses[0])
-
-    weighed, equal = (np.linalg.norm(moved(attached) - share * up) for attached in (list(found.attachments), alike))
-    assert weighed < 0.95 * equal
-
-
-def chain(rig: Rig, link: str) -> list[str]:
-    """A link and all that carry it."""
-    found, place = [], rig.index(link)
-    while place >= 0:
-        found.append(rig.links[place])
-        place = rig.joints[place].parent
-    return found
-
-
-def centres(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """Centres of mass (N, 3) [m] of the prior's body."""
-    still = np.zeros((len(q), rig.nv))
-    return com_trajectory(rig, Motion(np.arange(len(q)) / 100.0, q, still, still), rig.prior)
-
-
 def test_weights_grow_with_the_mass_per_marker(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
     """Weights keep their sum, a link weighs more the heavier it is beside the number of its markers, and a marker that
     is left out stays so."""
@@ -157,27 +115,52 @@ def test_two_subjects_cause_a_warning() -> None:
     assert 1.04 < found.size_ratios["moving"] / found.size_ratios["static"] < 1.09
 
 
-def test_the_fit_ends_in_a_minimum() -> None:
-    """No small change of joint centres, marker places or poses lowers the cost that the fit reached."""
+def test_the_equations_are_the_derivatives_of_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along any curve of joint centres, marker places and poses, first and second differences of the cost are those of
+    the exact equations. Starts a third and half a radian off end in one minimum, the nearer one after six steps.
+    """
     rig, attachments, _ = subject(1.7)
-    links = np.array([rig.index(a.link) for a in attachments])
-    offsets = np.array([a.position for a in attachments])
-    rng = np.random.default_rng(8)
+    links, rng = np.array([rig.index(a.link) for a in attachments]), np.random.default_rng(8)
     q = swinging(rig, 40)[::10]
     positions = seen_from(rig, attachments, q).positions + 0.01 * rng.normal(size=(4, len(links), 3))
     positions[1, 3] = np.nan
     size = 3 * (len(rig.links) - 1 + len(links))
     information = 1e4 * np.eye(size)
     fit = SubjectFit(rig, links, information, np.zeros(size), 0.0)
-    start = fit.stack_unknowns(offsets)
+    start = fit.stack_unknowns(np.array([a.position for a in attachments]))
     fit.information_vector, fit.constant = information @ start, float(start @ information @ start)
-    samples = [CalibrationFrame(p, 0.01, configuration.copy()) for p, configuration in zip(positions, q)]
-    theta, cost = fit.solve(start, samples)
-    assert cost < fit.cost(start, [CalibrationFrame(s.positions, s.std, c) for s, c in zip(samples, q)])
-    for _ in range(20):
-        step = 1e-3 * rng.normal(size=size)
-        turned = [replace(s, q=integrate(rig, s.q, 1e-3 * rng.normal(size=rig.nv))) for s in samples]
-        assert fit.cost(theta + step, turned) > cost
+    samples = [CalibrationFrame(p, 0.02, configuration) for p, configuration in zip(positions, q)]
+
+    def cost(step: np.ndarray, turns: np.ndarray, share: float) -> float:
+        turned = [replace(s, q=integrate(rig, s.q, share * turn)) for s, turn in zip(samples, turns)]
+        return fit.cost(start + share * step, turned)
+
+    usual, fit.posture_stiffness = fit.posture_stiffness, 0.0  # whose second derivative is not exact
+    blocks = fit.linearise(samples, fit.set_joint_centres(start), exact=True).build_equations(fit.unknowns, exact=True)
+    for _ in range(3):
+        step, turns = rng.normal(size=size), rng.normal(size=(4, rig.nv))
+        below, here, above = (cost(step, turns, share) for share in (-1e-5, 0.0, 1e-5))
+        slope = step @ blocks.theta_gradient + (turns * blocks.cross[:, :, -1]).sum()
+        bend = step @ (blocks.theta_hessian + information) @ step + np.einsum(
+            "fi,fij,fj->", turns, blocks.pose_hessian, turns
+        )
+        bend += 2.0 * np.einsum("fi,fit,t->", turns, blocks.cross[:, :, :-1], step)
+        assert (above - below) / 2e-5 == pytest.approx(-2.0 * slope, rel=1e-4)
+        assert (above - 2.0 * here + below) / 1e-10 == pytest.approx(2.0 * bend, rel=1e-4)
+    fit.posture_stiffness = usual
+    steps: list[str] = []
+    linearise = fit.linearise
+    monkeypatch.setattr(
+        fit, "linearise", lambda *rest, exact: (steps.append("e" if exact else "g"), linearise(*rest, exact=exact))[1]
+    )
+    ends = []
+    for size_of_turn, seed in ((0.3, 0), (0.5, 1)):
+        rng = np.random.default_rng(seed)
+        far = [replace(s, q=integrate(rig, s.q, size_of_turn * rng.normal(size=rig.nv))) for s in samples]
+        ends.append(fit.solve(start + 0.02 * rng.normal(size=size), far)[1])
+    assert ends == pytest.approx([82.66816, 82.66816], abs=1e-5)
+    assert "".join(steps[:6]) == "ggggee"
+    assert len(steps) - 6 < 30  # the second passes a saddle point, with damping
 
 
 def test_unknown_markers_cause_a_warning() -> None:

@@ -90,7 +90,7 @@ def captured(how: FollowOptions, data: Sequence[bytes]) -> tuple[StreamCapture, 
     """A capture of a script up to its end."""
     said: list[str] = []
     capture = StreamCapture(how, said.append)
-    run_capture(Script(data), capture, StopConditions(silence=0.01), silent)
+    run_capture(Script(data), capture, StopConditions(silence=0.3), silent)
     return capture, said
 
 

@@ -53,20 +53,6 @@ def test_a_clean_stream_is_taken_as_it_comes(body: Calibration, seen: Markers) -
     np.testing.assert_array_equal(measured, positions[:, columns])
 
 
-def test_exchanged_labels_are_corrected_at_once_and_reported(person: Rig, body: Calibration, seen: Markers) -> None:
-    """Two labels of one link exchanged for half a second: poses as without, and one sentence with both names."""
-    pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
-    positions = seen.positions.copy()
-    positions[SPAN, pair] = positions[SPAN, pair[::-1]]
-    follower, poses, _ = followed(body, seen, positions)
-    _, wanted, _ = followed(body, seen, seen.positions)
-    assert farthest(person, poses, wanted) < 1e-6
-    assert len(follower.notes) == 1
-    assert FIRST in follower.notes[0]
-    assert SECOND in follower.notes[0]
-    np.testing.assert_array_equal(follower.labels.order, np.arange(len(follower.markers)))
-
-
 def test_labels_exchanged_while_invisible_are_corrected(person: Rig, body: Calibration, seen: Markers) -> None:
     """Two that vanish and come back as each other are distinguished by where the body carries them."""
     pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
@@ -104,15 +90,15 @@ def test_a_certain_exchange_is_corrected_and_a_likely_one_left_out(step: float, 
     """Of two markers at rest, 12 mm plus 60 m/s^2 times the squared time apart, a third of it as deviation, 12 nat."""
     for apart in (jump - 1e-4, jump + 1e-4, certain - 1e-4, certain + 1e-4):
         labels = LiveLabels(("a", "b"))
-        found = [in_line(labels, step * k, *((0.0, apart) if k < 3 else (apart, 0.0))) for k in range(8)]
+        found = [in_line(labels, step * k, *((apart, 0.0) if 3 <= k < 8 else (0.0, apart))) for k in range(12)]
         if apart > certain:
-            np.testing.assert_array_equal(found, [[0.0, apart]] * 8)
+            np.testing.assert_array_equal(found, [[0.0, apart]] * 12)
             assert labels.notes == (
                 f"labels a and b are exchanged in the stream, first at {4 * step:.2f} s: corrected",
             )
         else:
             np.testing.assert_array_equal(found[3], [apart, 0.0] if apart < jump else [np.nan] * 2)
-        assert list(labels.order) == ([1, 0] if apart > certain else [0, 1])
+        assert list(labels.order) == [0, 1]
 
 
 @pytest.mark.parametrize("hidden", [5, 9, 10])

@@ -40,39 +40,6 @@ def test_point_jacobians_are_the_points_derivatives(rig: Rig) -> None:
     np.testing.assert_allclose(kinematics.points(links, offsets) - before, jacobian @ step, atol=1e-10)
 
 
-def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
-    """J'WJ plus the curvature is the derivative of the gradient of half the squared residuals."""
-    links, offsets, selector = points_of(rig)
-    rng = np.random.default_rng(3)
-    kinematics, q = Kinematics(rig), swinging(rig, 20)[-1]
-    weights = rng.uniform(size=len(links))
-    kinematics.update_kinematics(q)
-    targets = kinematics.points(links, offsets) + 0.05 * rng.normal(size=offsets.shape)
-
-    def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        kinematics.update_kinematics(at)
-        points = kinematics.points(links, offsets)
-        jacobian = kinematics.point_jacobians(links, points)
-        hessian = np.einsum("pai,p,paj->ij", jacobian, weights, jacobian)
-        gradient = np.einsum("pai,pa->i", jacobian, weights[:, None] * (targets - points))
-        return hessian, gradient, points
-
-    hessian, _, points = equations(q)
-    pulls = weights[:, None] * (targets - points)
-    outer = points[:, :, None] * pulls[:, None, :]
-    curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), selector @ pulls)
-    size = 1e-5
-    for column in range(rig.nv):
-        step = np.zeros(rig.nv)
-        step[column] = size
-        forward = equations(integrate(rig, q, step))[1]
-        backward = equations(integrate(rig, q, -step))[1]
-        # The gradient turns with the axes it is expressed in; its symmetric part is the Hessian on the manifold.
-        hessian[:, column] += 0.5 * (forward - backward) / (2.0 * size)
-        hessian[column, :] += 0.5 * (forward - backward) / (2.0 * size)
-    np.testing.assert_allclose(hessian, -curvature, atol=1e-6)
-
-
 def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
     """The restoring torque is minus half the derivative of its cost, also if hands may rotate freely."""
     posture, q = Posture(rig, ("left_hand",)), swinging(rig, 25, amplitude=0.6)[-1]

@@ -15,7 +15,6 @@ from solver.tracking import (
     CoupledLimits,
     OrientationTask,
     PositionTask,
-    Targets,
     TargetSample,
     Tasks,
     Tracker,
@@ -23,7 +22,7 @@ from solver.tracking import (
 )
 from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.kinematics import Kinematics
-from tests.tracking.bodies import STEP, cloud, seen_from, swinging, turning
+from tests.tracking.bodies import STEP, turning
 
 
 @pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])
@@ -35,18 +34,6 @@ def test_every_method_recovers_a_reachable_pose(robot: Rig, method: str) -> None
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
     assert all(step.converged and step.is_tracked for step in steps)
     assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
-
-
-def test_unsuitable_methods_are_refused(robot: Rig) -> None:
-    """Markers have no pairs, an unknown method lists the known ones, and an optimisation needs iterations."""
-    person = human(1.7, 60.0, "female")
-    markers = Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
-    with pytest.raises(InvalidValue, match="pair-wise tracking needs orientations"):
-        make_tracker("pairwise", person, markers.tasks, TrackingOptions())
-    with pytest.raises(InvalidValue, match="dynamical, whole_body, pairwise"):
-        make_tracker("newton", person, markers.tasks, TrackingOptions())
-    with pytest.raises(InvalidValue, match="iterations"):
-        make_tracker("whole_body", person, markers.tasks, TrackingOptions(iterations=0))
 
 
 def test_coupled_limits_hold(robot: Rig) -> None:
