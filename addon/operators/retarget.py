@@ -90,8 +90,8 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         from ..authoring.timeline import motion_range, sample_in_steps
         from ..scene.recording import record_segments
 
-        now, source = scene(context), require(find_source(context), "armature")
-        self._source_id = session_id(source)
+        now, source, target = scene(context), require(find_source(context), "armature"), find_follower(context)
+        self._source_id, self._body_id = session_id(source), None if target is None else session_id(target)
         self._first: SceneMotion | None = None
         self._motion: SceneTimeline | SegmentPoses
         if is_rig(source):
@@ -103,8 +103,8 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         from ..base.solver_api import write_rig
         from ..scene.inertials import rig_with_inertials
 
-        settings, target = study_settings(context), find_follower(context)
-        self._body_id = None if target is None else session_id(target)
+        settings = study_settings(context)
+        target = None if self._body_id is None else find_by_session_id(bpy.data.objects, self._body_id)
         leader, who = find_by_session_id(bpy.data.objects, self._source_id), [settings.follows]
         source = write_source(leader, self._motion, folder)
         if target is not None:

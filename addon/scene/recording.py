@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -160,7 +161,7 @@ def _draw_segments(collection: bpy.types.Collection, joints: list[bpy.types.Obje
         item = bpy.data.objects.new(f"{parent.name} to {joint.name}", mesh)
         collection.objects.link(item)
         item.parent = parent
-        stretch = item.constraints.new("STRETCH_TO")
+        stretch: Any = item.constraints.new("STRETCH_TO")
         stretch.target, stretch.rest_length, stretch.volume = joint, 1.0, "NO_VOLUME"
 
 

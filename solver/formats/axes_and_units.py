@@ -16,6 +16,8 @@ UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 LENGTH_UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
 """Units of length in metres; ``cmu`` is the unit of skeletons in the CMU motion capture database, 1/0.45 inch. By
 definition."""
+UNIT_NAMES = {"cmu": "the unit of the CMU database (1/0.45 inch)"}
+"""Names of units in messages, if the short one of the options is known to few."""
 LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3, "inch": 0.0254}
 """The same by the first letters of words, since C3D truncates them to four. By definition."""
 

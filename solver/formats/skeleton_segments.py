@@ -12,7 +12,15 @@ from ..base.errors import InputError, InvalidValue
 from ..skeleton.limbs import find_limbs
 from ..values.joints import chain_poses
 from ..values.motion import RestPose, SegmentPoses
-from .axes_and_units import Landmarks, find_landmarks, length_in_metres, resolve_up, to_z_up, up_from_landmarks
+from .axes_and_units import (
+    UNIT_NAMES,
+    Landmarks,
+    find_landmarks,
+    length_in_metres,
+    resolve_up,
+    to_z_up,
+    up_from_landmarks,
+)
 from .text_files import Warn
 
 SKELETON_EXTENTS = {
@@ -112,10 +120,9 @@ def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Wa
         raise InputError(path, problem, remedy="State the unit (--units)")
     unit = fitting[0]
     metres = length_in_metres(unit, path)
-    named = "the unit of the CMU database, 1/0.45 inch" if unit == "cmu" else unit
     warn(
-        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which gives "
-        f"{metres * extent:.2f} m"
+        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in "
+        f"{UNIT_NAMES.get(unit, unit)}, which gives {metres * extent:.2f} m"
     )
     return metres
 

@@ -13,6 +13,8 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
 from addon import registration  # noqa: E402
+from addon.jobs import job  # noqa: E402
+from addon.jobs.job import JobOperator  # noqa: E402
 from solver.cli import main  # noqa: E402
 from solver.cli.exit_codes import INCOMPLETE  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402
@@ -49,8 +51,12 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def own(registered: None, temporary: Path) -> Path:
-    """The folder in which jobs of the registered add-on create their folders."""
+def own(registered: None, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which jobs of the registered add-on create their folders. Jobs prepare in many short steps, and ask
+    after each one whether the user has to do something first, as in a window."""
+    advance = JobOperator._advance
+    monkeypatch.setattr(job, "STEP_TIME", 1e-5)
+    monkeypatch.setattr(JobOperator, "_advance", lambda self: (advance(self), self._waits_for_user())[0])
     return temporary
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...formats.axes_and_units import LENGTH_UNITS
+from ...formats.axes_and_units import LENGTH_UNITS, UNIT_NAMES
 from ...signals.trial import Recording
 from ...values.person import CHAINS, STATURES
 from ..body_points import LEG_LENGTH
@@ -24,14 +24,18 @@ POWERS = [10.0**k for k in range(-6, 7)]
 """Powers of ten. By definition."""
 FACTORS = (
     {
-        **{f"lengths in {unit} instead of m": factor for unit, factor in LENGTH_UNITS.items() if factor != 1.0},
+        **{
+            f"lengths in {UNIT_NAMES.get(unit, unit)} instead of m": size
+            for unit, size in LENGTH_UNITS.items()
+            if size != 1.0
+        },
         **{f"lengths {factor:g} times as large": factor for factor in (10.0, 100.0, 1000.0)},
         "lengths in inch instead of cm": 2.54,
         "lengths in inch instead of mm": 25.4,
     },
     {f"lengths {factor:g} times as large": factor for factor in POWERS},
     {
-        f"lengths in {unit}, {power:g} times as large": LENGTH_UNITS[unit] * power
+        f"lengths in {UNIT_NAMES.get(unit, unit)}, {power:g} times as large": LENGTH_UNITS[unit] * power
         for unit in ("inch", "cmu")
         for power in POWERS
     },
