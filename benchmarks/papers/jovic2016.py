@@ -29,15 +29,13 @@ from solver.workflow.pipeline import identify
 
 from ..reference import reference_line
 from . import plots
-from .belt import PLACES, SKIN, SPLITS, BeltResult, PlacedLoad, belt_test, place_loads
+from .belt import PLACES, BeltResult, belt_test
 from .hrp2_experiment import CHANGES, PAPER, RATE, Hrp2Result, MotionResult, base_link, hrp2_experiment, mass_error
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 
 PARTS = ("hrp2", "human", "belt")
 ROBOTS = 5
 """Seeds of truth, motions and noise of HRP-2."""
-PEOPLE = 5
-"""Simulated people on all of whose links the belt is put."""
 QUIET = 0.1
 """Share of the sensors' noise at which level forces show more than the noise."""
 POSTURES = 3
@@ -64,12 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_human(study, options.output)
         if "belt" in options.only:
             print_belt(options.quick, options.output)
-            if options.quick:
-                print(
-                    "\nleft out with --quick: the belt on every link of five people whose skin moves, and split loads"
-                )
-            else:
-                print_places()
     if study is None and "human" in options.only:
         print("missing: a real subject's recordings, for Table III: name their folder with --data", file=sys.stderr)
         return 1
@@ -246,34 +238,6 @@ def print_belt(quick: bool, output: Path | None) -> None:
             panels.append((f"{place} [kg]", {"without the belt": pairs[:, 0], "with the belt": pairs[:, 1]}))
         title = "Figs. 11 to 13: masses by the paper's program, SIMULATED"
         _save(plots.bars(tuple(TABLE_4), panels, title), output / "fig11_13.svg")
-
-
-def print_places() -> None:
-    """Which link the blind answer names, on all links and people."""
-    print("\nTable IV, all places, ours, blind (SIMULATED as above, and the markers of a link swing together by")
-    print(f"{1e3 * SKIN:g} mm at 6 Hz, 24 s)")
-    print("gain: of the log-likelihood by the true split over the closest load on one link, in data without noise")
-    found: list[PlacedLoad] = []
-    for seed in range(1, PEOPLE + 1):
-        found += place_loads(seed)
-    single = [each for each in found if len(each.places) == 1]
-    split = [each for each in found if len(each.places) > 1]
-    chance = np.mean([each.probabilities[0] for each in single])
-    print(f" {len(single)} loads on one link: the right one is the most probable in {_count(single, 'is_likeliest')}")
-    print(f"   (probability {chance:.2f} on average), named alone in {_count(single, 'is_named')}, ", end="")
-    print(f"not excluded in {_count(single, 'not_excluded')}")
-    print(f" {len(split)} split loads: named as split in {_count(split, 'is_split')}, ", end="")
-    print(f"on both right links in {_count(split, 'is_named')}, ", end="")
-    print(f"not excluded in {_count(split, 'not_excluded')}")
-    print(f" loads on one link: named as split in {_count(single, 'is_split')}; split loads by gain:")
-    for pair in sorted(SPLITS, key=lambda pair: -np.mean([each.gain for each in split if each.places == pair])):
-        same = [each for each in split if each.places == pair]
-        gains, count = ", ".join(f"{each.gain:.1f}" for each in same), sum(each.is_split for each in same)
-        print(f"   {' and '.join(pair):38s} named as split {count} of {len(same)}; gains {gains}")
-
-
-def _count(loads: Sequence[PlacedLoad], what: str) -> str:
-    return f"{100.0 * float(np.mean([getattr(load, what) for load in loads])):.0f} %"
 
 
 if __name__ == "__main__":

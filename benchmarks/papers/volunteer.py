@@ -26,10 +26,9 @@ from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
 from solver.tracking import Attachment
 from solver.values.inertials import InertialParameters
-from solver.values.motion import Markers, Motion
+from solver.values.motion import Motion
 
 from .exciting import Excitation, Phase, exciting, pressure_margin
-from .skin import moving_skin
 
 HEIGHT, MASS, SEX = 1.82, 70.0, "male"
 LENGTH_SPREAD = 0.03
@@ -87,13 +86,11 @@ class Noise:
     Attributes:
         markers: [m] standard deviation per coordinate and frame.
         force, moment: [N], [N m] standard deviation per component and sample of each plate.
-        skin: [m] standard deviation per axis by which the markers of a link swing together (`moving_skin`).
     """
 
     markers: float = 0.002
     force: float = 1.0
     moment: float = 1.0
-    skin: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +158,6 @@ def record(
     """What the laboratory records of a motion with these inertials: person with or without a load."""
     generator = np.random.default_rng((seed, 12))
     markers = record_markers(person.rig, motion, person.placements, generator, noise=noise.markers)
-    if noise.skin > 0.0:
-        swung = moving_skin(len(motion), len(person.rig.links), generator, RATE, noise.skin)
-        on = [person.rig.index(placement.link) for placement in person.placements]
-        markers = Markers(markers.times, markers.names, markers.positions + swung[:, on])
     feet, airborne = _soles(person.rig, motion)
     plates = record_plates(
         person.rig, motion, inertials, feet, airborne, PlateNoise(generator, noise.force, noise.moment)

@@ -2,17 +2,18 @@
 
 Bare body phi and loads d are estimated together from both recordings,
 
-    ||W (Y_1 phi - f_1)||^2 + ||W (Y_2 (phi + d) - f_2)||^2  and the prior of phi,
+    Y_1 phi = f_1 + E_1 g + e_1,    Y_2 (phi + d) = f_2 + E_2 g + e_2    and the prior of phi,
 
-so that errors common to both recordings (skeleton, markers) cancel. phi is profiled out, which leaves a quadratic form
-in d. A load is a body of its own: its pseudo-inertia is positive semi-definite and its mass lies in the box of its
-link, widened by a margin.
+where the errors of the motion that follow posture have the same gains g, of unit variance, in both recordings
+(`blocks.PostureErrors`), and the rest e has a variance of its own in each. phi and g are profiled out, which leaves a
+quadratic form in d. A load is a body of its own: its pseudo-inertia is positive semi-definite and its mass lies in the
+box of its link, widened by a margin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -22,8 +23,9 @@ from ..qp import PSD, Cone, Problem, Rows, Status, solve
 from ..skeleton.rig import Rig
 from ..values.inertials import DIAGONAL, FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from .body_coordinates import BodyCoordinates
-from .consistent import ConsistentOptions, prior_strengths
+from .consistent import ConsistentOptions, data_weight, prior_strengths
 from .regression import Regression
+from .weighted_equations import EquationsWithErrors
 
 TOLERANCE = 1e-9
 RIDGE = 1e-6
@@ -50,37 +52,49 @@ class LoadFit:
 class LoadLikelihood:
     """Negative log-likelihood 1/2 x'Px + q'x of loads in coordinates x, ten for each link."""
 
-    def __init__(self, rig: Rig, first: Regression, second: Regression, margin: float, weight: float) -> None:
+    def __init__(
+        self,
+        rig: Rig,
+        recordings: tuple[Regression, Regression],
+        bodies: tuple[InertialParameters, InertialParameters],
+        margin: float,
+    ) -> None:
         """Likelihood of two recordings.
 
         Args:
             rig: with the prior of the bare body.
-            first, second: without and with the load, of the same weights.
+            recordings: without and with the load.
+            bodies: the body in each, from whose residuals the noise of each axis is estimated.
             margin: [m] by which boxes are widened.
-            weight: of a weighted equation, one over the variance of its residual times the data inflation.
         """
         self.count = len(rig.links)
         self.bodies = BodyCoordinates.from_reference(rig.prior)
         self.boxes = rig.boxes + np.array([[-margin], [margin]])
         self.loads = BodyCoordinates.from_reference(_solid_boxes(rig.links, self.boxes))
-        prior = rig.prior.vector
-        (R1, c1), (R2, c2) = (
-            (self.bodies.transform_columns(r.factor), r.target - r.factor @ prior) for r in (first, second)
-        )
+        weighted = [own.weighted_by(body, rig.prior) for own, body in zip(recordings, bodies)]
+        # errors that follow posture are stated apart, not as inflation of the rest
+        weights = [data_weight(replace(own, posture_errors=None), body) for own, body in zip(weighted, bodies)]
+        equations = _stack([own.equations_with_errors for own in weighted], weights)
+        whitening, laden = equations.whitening(1.0), equations.factor.copy()
+        laden[: -len(recordings[1].factor)] = 0.0
+        columns = self.bodies.transform_columns(whitening @ equations.factor)
+        load_columns = self.loads.transform_columns(whitening @ laden)
+        residual = whitening @ (equations.target - equations.factor @ rig.prior.vector)
         strengths = np.repeat(prior_strengths(rig.links, ConsistentOptions()), PER_LINK)
-        load_columns = self.loads.transform_columns(second.factor)
-        H = weight * (R1.T @ R1 + R2.T @ R2) + np.diag(strengths)
-        coupling = weight * R2.T @ load_columns
-        inverse = np.linalg.solve(H, np.column_stack([coupling, weight * (R1.T @ c1 + R2.T @ c2)]))
+        coupling = columns.T @ load_columns
+        inverse = np.linalg.solve(
+            columns.T @ columns + np.diag(strengths), np.column_stack([coupling, columns.T @ residual])
+        )
         self._response, self._bare = inverse[:, :-1], inverse[:, -1]
-        P = weight * load_columns.T @ load_columns - coupling.T @ self._response
+        P = load_columns.T @ load_columns - coupling.T @ self._response
         self.P = 0.5 * (P + P.T) + RIDGE * np.eye(len(P))
-        self.q = coupling.T @ self._bare - weight * load_columns.T @ c2
+        self.q = coupling.T @ self._bare - load_columns.T @ residual
 
-    def bare_body(self, loads: np.ndarray) -> InertialParameters:
-        """The most likely bare body if these (L, 10) are the loads."""
+    def bodies_with(self, loads: np.ndarray) -> tuple[InertialParameters, InertialParameters]:
+        """The most likely body without and with the load if these (L, 10) are the loads."""
         x = np.linalg.solve(self.loads.blocks, loads[:, :, None]).ravel()
-        return self.bodies.parameters(self._bare - self._response @ x)
+        bare = self.bodies.parameters(self._bare - self._response @ x)
+        return bare, InertialParameters(bare.links, bare.values + loads)
 
     def lower_bound(self, carriers: tuple[int, ...]) -> float:
         """Lower bound of the cost of any loads on these links: without constraints."""
@@ -155,6 +169,19 @@ class LoadLikelihood:
             rows[axis, FIRST_MOMENT.start + axis] = low[axis] + high[axis]
             rows[axis, MASS] = -low[axis] * high[axis]
         return rows
+
+
+def _stack(recordings: Sequence[EquationsWithErrors], weights: Sequence[float]) -> EquationsWithErrors:
+    """Equations of several recordings, of variance one; gains that only some have are of other plates."""
+    most = max(own.posture_errors.shape[1] for own in recordings)
+    errors = [np.pad(own.posture_errors, ((0, 0), (0, most - own.posture_errors.shape[1]))) for own in recordings]
+    scale = np.repeat(np.sqrt(weights), [len(own.target) for own in recordings])
+    return EquationsWithErrors(
+        scale[:, None] * np.vstack([own.factor for own in recordings]),
+        scale * np.concatenate([own.target for own in recordings]),
+        scale[:, None] * np.vstack(errors),
+        recordings[0].origins,
+    )
 
 
 def _parameter_columns(carriers: tuple[int, ...]) -> np.ndarray:

@@ -155,6 +155,12 @@ class Regression(FullParameterForm):
             other.__dict__["axis_factors"] = self.axis_factors
         return other
 
+    def weighted_by(self, parameters: InertialParameters, prior: InertialParameters) -> Regression:
+        """The same equations, weighted by one over the residual's standard deviation; exact data by a fraction of the
+        prior's residual instead."""
+        floor = ROUNDING * np.nanmax(np.append(self.axis_rmse(prior), np.finfo(float).tiny))
+        return self.with_weights(np.nan_to_num(1.0 / np.maximum(self.axis_rmse(parameters), floor), nan=0.0))
+
     def merge(self, other: Regression) -> Regression:
         """These equations and another recording's, with the weights of this one.
 
@@ -191,10 +197,10 @@ def fit_axis_weights(regression: Regression, method: Method, rig: Rig) -> tuple[
     0.656 of the prior's residual) but flights, in which no plate measures, worse (angular momentum rate 9.5 instead of
     8.3 N m).
     """
-    regression = regression.with_weights(_axis_weights(regression, rig, None))
+    regression = regression.weighted_by(rig.prior, rig.prior)
     estimate = method(regression)
     for _ in range(WEIGHT_ITERATIONS):
-        regression = regression.with_weights(_axis_weights(regression, rig, estimate))
+        regression = regression.weighted_by(estimate.parameters, rig.prior)
         estimate = method(regression)
     return regression, estimate
 
@@ -205,10 +211,3 @@ def merge_regressions(regressions: Sequence[Regression]) -> Regression:
     for part in regressions[1:]:
         result = result.merge(part)
     return result
-
-
-def _axis_weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
-    """One over the residual's standard deviation; exact data use a fraction of the prior's residual instead."""
-    rmse = regression.axis_rmse(rig.prior if estimate is None else estimate.parameters)
-    floor = ROUNDING * np.nanmax(np.append(regression.axis_rmse(rig.prior), np.finfo(float).tiny))
-    return np.nan_to_num(1.0 / np.maximum(rmse, floor), nan=0.0)

@@ -6,7 +6,7 @@ from typing import Annotated
 from ..values.filter_presets import PRESETS
 from ..values.identification_methods import method_names
 from ..values.person import SHOULDERS, TRUNKS
-from .declared import COUNT, JOBS, NOT_NEGATIVE, POSITIVE, Option, Options
+from .declared import COUNT, JOBS, NOT_NEGATIVE, Option, Options
 from .plates import PlateOptions
 from .reading import ReadOptions
 
@@ -71,12 +71,10 @@ class LoadOptions(Options):
         margin: [m] distance by which a load may extend beyond the box of the link that carries it.
         max_links: largest number of links that carry a load.
         candidates: links that may carry the load; empty for all.
-        bare_mass: [kg] of the body without load; None estimates it from the data.
         base: base link of the wrench equation.
     """
 
     margin: Annotated[float, Option(NOT_NEGATIVE)] = 0.05
     max_links: Annotated[int, Option(COUNT)] = 3
     candidates: Annotated[tuple[str, ...], Option(usual="all")] = ()
-    bare_mass: Annotated[float | None, Option(POSITIVE, in_code_only=True)] = None
     base: str | int = 0

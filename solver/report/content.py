@@ -11,6 +11,7 @@ import numpy as np
 from ..base.arrays import Array, ArrayValue, Names, Times, frozen
 from ..base.errors import InvalidValue
 from ..calibration.body_mass import MassEstimate
+from ..identification.added_load import AddedLoad
 from ..identification.comparison import Comparison, FlightCheck
 from ..scene.determined import MASS_KIND, DeterminedQuantity
 from ..storage.codec import FileKind
@@ -108,26 +109,6 @@ class FlightIdentification:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadSummary(ArrayValue):
-    """One load that was found; without a link: no load was found.
-
-    Attributes:
-        link: that carries it; empty if no load was found.
-        mass, half_width: [kg] and half of its 95 % interval, from the residuals.
-        com: (3,) [m] of the load, link frame.
-        alternatives: other links, or sets of links, that the data do not exclude as carriers of the whole load.
-        probability: of this link, if a single link carries all; NaN if unknown.
-    """
-
-    link: str
-    mass: float
-    half_width: float
-    com: Annotated[np.ndarray, Array(3, finite=False)]
-    alternatives: tuple[str, ...]
-    probability: float = np.nan
-
-
-@dataclass(frozen=True, slots=True)
 class Content:
     """Content of a report.
 
@@ -148,7 +129,7 @@ class Content:
         weighing: body mass that the plates measured; None if no plate weighs the body.
         residuals, signals, tracking, angles, findings, flights: sections; empty if there is nothing to show.
         from_flight: data of an identification from flight phases alone; None for one with forces.
-        loads: added between two sets of recordings; one without a link if none was found; empty without a search.
+        load: added between two sets of recordings; None without a search.
         methods: rows (title, text) of the method section.
         undecided_reason: sentence that says why the recordings do not decide the masses; empty if they do.
         warnings, notes: plain sentences.
@@ -175,7 +156,7 @@ class Content:
     residuals: tuple[TrialResidual, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     from_flight: FlightIdentification | None = None
-    loads: tuple[LoadSummary, ...] = ()
+    load: AddedLoad | None = None
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

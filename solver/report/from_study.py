@@ -7,7 +7,6 @@ import numpy as np
 from ..base.file_arrays import map_slices
 from ..contacts.gait_cycles import find_gait_cycles
 from ..dynamics.anatomical_angles import joint_angles
-from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
@@ -20,7 +19,6 @@ from ..values.person import UNKNOWN
 from .content import (
     Content,
     FlightIdentification,
-    LoadSummary,
     Signals,
     TrackingErrors,
     TrialAngles,
@@ -72,7 +70,7 @@ def build_content(
         findings=study.findings,
         flights=tuple(check for check in result.flights if check.frames > 0),
         from_flight=_flight_identification(study.flights),
-        loads=_load_summaries(study.load),
+        load=study.load,
         methods=_method_rows(study, result),
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
@@ -131,24 +129,10 @@ def _angles(study: StudyData, record: TrialRecord) -> TrialAngles:
     return TrialAngles(record.name, motion.times, tuple(found.names[k] for k in moving), values, cycles)
 
 
-def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
-    if found is None:
-        return ()
-    if not found.carriers:
-        return (LoadSummary("", 0.0, np.nan, np.full(3, np.nan), ()),)
-    alternatives = tuple(" and ".join(links) for links in found.alternatives)
-    return tuple(
-        LoadSummary(
-            name, body.mass, float(found.half_widths[index]), body.com, alternatives, float(found.probabilities[index])
-        )
-        for name in found.carriers
-        for body, index in ((found.loads[name], found.links.index(name)),)
-    )
-
-
 def _method_rows(study: StudyData, result: Identification) -> tuple[tuple[str, str], ...]:
     settings = study.settings
-    preset = preset_of(settings.filter)
+    applied = [record.trial.preset for record in study.records if record.trial is not None]
+    preset = next(filter(None, applied), preset_of(settings.filter))  # its cut-off may have been lowered
     given = [record.name for record in study.records if record.name not in result.trials]
     rows = [("Data", f"fitted to {', '.join(result.trials)}: {result.frames} frames that count")]
     if given:

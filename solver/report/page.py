@@ -168,11 +168,11 @@ def _list_bounds(content: Content) -> str:
 
 def _list_carriers(content: Content) -> str:
     """Other links that may carry the load."""
-    if not content.loads:
+    if content.load is None:
         return ""
-    if not content.loads[0].link:
+    if not content.load.carriers:
         return "<p>The recordings with and without load do not differ: no load was found.</p>"
-    others = render_list(map(display_name, content.loads[0].alternatives))
+    others = render_list(" and ".join(map(display_name, links)) for links in content.load.alternatives)
     if not others:
         return "<p>No other link, and no other two that share it, explain the data as well.</p>"
     return f"<p>Not excluded by the data at 95 %, the whole load on:</p>{others}"

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from ..scene.determined import CLASS_TITLES, MASS_KIND, MOMENT_KIND, TABLES, DeterminedQuantity
+from ..scene.determined import CLASS_TITLES, MASS_KIND, MOMENT_KIND, ROUNDING, TABLES, DeterminedQuantity
 from ..values.inertials import FIRST_MOMENT, INERTIA, MASS
 from .content import Content
 from .svg import DASH
@@ -32,7 +32,12 @@ def group_table(content: Content) -> Table:
             Column("prior, ± [kg]", number(2)), Column("left", number(2)),
         ),
         [
-            (one.name, _class_title(content, one), (*one.value, *one.half_width), *one.prior_half_width, one.ratio)
+            (
+                one.name,
+                _class_title(content, one),
+                (*one.value, *one.half_width),
+                *((*one.prior_half_width, one.ratio) if one.prior_half_width > ROUNDING else (np.nan, np.nan)),
+            )
             for one in shown
         ],
         has_text_column=True,
@@ -137,7 +142,7 @@ def truth_table(content: Content) -> Table:
 
 def load_table(content: Content) -> Table:
     """Added loads with their links."""
-    com = "centre of mass, link frame [mm]"
+    com, found = "centre of mass, link frame [mm]", content.load
     return Table(
         "Load that is carried in the later recordings but not in the earlier ones, on the most likely of the smallest "
         "sets of links that explain it, ± half of the 95 % interval from the residuals; and the probability of each "
@@ -146,8 +151,10 @@ def load_table(content: Content) -> Table:
             Column("link", link), Column("added mass [kg]", with_interval(2)),
             *(Column(axis, number(0), com) for axis in "xyz"), Column("if one link carries all", _probability),
         ),
-        [(load.link, (load.mass, load.half_width), *1e3 * load.com, load.probability) for load in content.loads
-         if load.link],
+        [] if found is None else [
+            (body.link, (body.mass, found.half_widths[k]), *1e3 * body.com, found.probabilities[k])
+            for k, body in ((found.links.index(name), found.loads[name]) for name in found.carriers)
+        ],
     )  # fmt: skip
 
 

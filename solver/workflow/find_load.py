@@ -41,7 +41,7 @@ def find_load(
         after: recordings with it, by the same body on the same plates; they need not repeat the motion.
         body: the calibrated person, or the rig whose joint coordinates are recorded; see `track`.
         settings: of the identification of the unloaded body.
-        options: how many loads, and where they may be; the unloaded mass is what the plates weigh before.
+        options: how many loads, and where they may be.
         progress: receives progress.
 
     Returns:
@@ -78,10 +78,9 @@ def find_load(
     trials = [record.trial for record in prepared.records if record.trial is not None]
     if not trials:
         raise InvalidValue("no recording with the load has forces: a load is found from forces")
-    weighed = None if study.mass is None else study.mass.mass
-    chosen = LoadOptions(bare_mass=weighed) if options is None else options
     progress(0.8, "searching for a load")
-    found = find_added_load(study.rig, study.trials, trials, replace(chosen, base=study.identification.base_link))
+    options = replace(options or LoadOptions(), base=study.identification.base_link)
+    found = find_added_load(study.rig, study.trials, trials, options)
     offset = _warn_of_offset(found, study.mass, prepared.mass)
     calibration = body if isinstance(body, Calibration) else None
     warnings = (

@@ -26,13 +26,13 @@ from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
+from solver.identification.added_load import AddedLoad
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.options.checks import CheckOptions
 from solver.options.study import Settings
 from solver.report import CONTENT, render
 from solver.report.content import (
     Content,
-    LoadSummary,
     Signals,
     TrackingErrors,
 )
@@ -320,8 +320,8 @@ def _content(rig: Rig) -> Content:
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
         weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1),), (trial,), ()),
         flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),),
-        loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
-        warnings=("careful",), notes=("noted",),
+        load=AddedLoad(rig.links, ("pelvis",), rig.prior, (rig.links[1:2],), six[:3], six[:3], 0.1),
+        methods=(("Data", "one"),), warnings=("careful",), notes=("noted",),
     )  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
     assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
     assert "Also given" not in dict(build_content(study).methods)
     bare = build_content(replace(study, mass=None))
-    assert (bare.weighing, bare.loads) == (None, ())
+    assert (bare.weighing, bare.load) == (None, None)
     assert bare.mass == study.identification.parameters.total_mass
     weighing = build_content(study).weighing
     assert len(weighing.trials) == 1

@@ -18,6 +18,7 @@ import pytest
 
 from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.trial_mass import TrialMass, UnloadedReading
+from solver.identification.added_load import AddedLoad
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.moments.values import JointMoments
 from solver.report import cohort_page, moments_page, page, write_moments
@@ -26,7 +27,6 @@ from solver.report.cohort_page import write_cohort
 from solver.report.content import (
     Content,
     FlightIdentification,
-    LoadSummary,
     Signals,
     TrackingErrors,
 )
@@ -117,7 +117,8 @@ CONTENT = Content(
     flights=(FlightCheck("jump", 40, (0.8, 1.0), (18.0, 72.0)),),
     from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, "all determined"),
     warnings=("be <careful>",),
-    loads=(LoadSummary("left_foot", 1.5, 0.2, np.array([0.01, 0.02, -0.03]), ("pelvis",), 0.75),),
+    load=AddedLoad(LINKS, LINKS[1:], body([0, 1.5], [[0, 0, 0], [10, 20, -30]], np.zeros((2, 3))), (LINKS[:1],),
+                   np.array([0.25, 0.75]), np.array([NAN, 0.2]), 0.2),
 )  # fmt: skip
 MEMBERS = (
     build_member("anna", CONTENT, is_new=True),
