@@ -117,7 +117,7 @@ CONTENT = Content(
     flights=(FlightCheck("jump", 40, (0.8, 1.0), (18.0, 72.0)),),
     from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, "all determined"),
     warnings=("be <careful>",),
-    load=AddedLoad(LINKS, LINKS[1:], body([0, 1.5], [[0, 0, 0], [10, 20, -30]], np.zeros((2, 3))), (LINKS[:1],),
+    load=AddedLoad(LINKS, LINKS[1:], body([0, 1.5], [[0, 0, 0], [10, 20, -30]], [[0] * 3] * 2), (LINKS[:1],),
                    np.array([0.25, 0.75]), np.array([NAN, 0.2]), 0.2),
 )  # fmt: skip
 MEMBERS = (

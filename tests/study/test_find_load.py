@@ -40,21 +40,6 @@ def test_the_load_is_found_where_it_is(found: Study) -> None:
     assert "kg" in repr(load)
 
 
-def test_an_offset_that_looks_like_a_load_is_a_warning(found: Study) -> None:
-    """A load found with plates that are never unloaded comes with a warning of the offset that would look the same."""
-    assert any("offset of 4 N" in warning for warning in found.warnings)
-
-
-def test_nothing_added_nothing_found() -> None:
-    """The same body in both recordings carries no load, and the result says so."""
-    bare = simulated_robot()
-    study = find_load(bare.recordings, bare.recordings, bare.rig, settings=QUICK)
-    assert study.load.carriers == ()
-    assert study.load.alternatives == ()
-    assert repr(study.load) == "No load found"
-    assert not any("offset" in warning for warning in study.warnings)
-
-
 def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """find-load takes files of both sets and puts a row into report.html and an entry into result.json."""
     for name, load_of in (("bare", None), ("laden", (LINK, MASS))):
