@@ -9,7 +9,10 @@ import pytest
 
 from solver.base.errors import UnknownLink
 from solver.dynamics import integrate, predicted_wrench
+from solver.identification.accumulate import accumulate_regression
 from solver.identification.added_load import AddedLoad, find_added_load
+from solver.identification.blocks import PostureErrors
+from solver.identification.load_likelihood import LoadLikelihood
 from solver.options.study import LoadOptions
 from solver.signals import smooth_motion
 from solver.signals.trial import Trial
@@ -92,14 +95,6 @@ def test_a_link_without_markers_is_not_separated_from_its_parent(person: Rig) ->
         assert {frozenset({"right_hand"}), frozenset({"right_forearm"})} <= sets(load)
 
 
-def test_two_loads_are_found(person: Rig) -> None:
-    """Two objects on two limbs are found as two."""
-    result = found(person, right_forearm=1.5, left_shank=1.0)
-    assert set(result.carriers) == {"right_forearm", "left_shank"}
-    assert result.carriers[0] == "right_forearm"
-    assert result.total == pytest.approx(2.5, abs=0.1)
-
-
 def test_no_load_is_found_where_none_is(person: Rig) -> None:
     """Two recordings of the same body show no load, and no alternative is listed."""
     result = found(person)
@@ -114,6 +109,24 @@ def test_loads_are_bodies(person: Rig) -> None:
     (heavy,) = np.flatnonzero(loads.masses)
     assert np.all(loads.coms[heavy] >= person.boxes[heavy, 0] - 0.051)
     assert np.all(loads.coms[heavy] <= person.boxes[heavy, 1] + 0.051)
+
+
+def test_errors_that_follow_posture_take_information(person: Rig) -> None:
+    """Gains of errors that both recordings share determine a load no better, in any direction, and worse in some."""
+    pair = [accumulate_regression(person, [recorded(person, person.prior, seed)], axes="world") for seed in (1, 2)]
+    blurred = [
+        replace(
+            one,
+            posture_errors=PostureErrors(
+                tuple(1e3 * t[:1, :-1].T for t in one.axis_factors), person.prior.values[None]
+            ),
+        )
+        for one in pair
+    ]
+    exact, found = (LoadLikelihood(person, tuple(each), (person.prior,) * 2, 0.05).P for each in (pair, blurred))
+    lost = np.linalg.eigvalsh(exact - found)
+    assert -1e-6 * lost[-1] < lost[0]
+    assert lost[-1] > 0.01 * np.linalg.eigvalsh(exact)[-1]
 
 
 def test_unknown_links_are_refused(person: Rig) -> None:
