@@ -33,8 +33,8 @@ SIGNIFICANCE = 0.05
 MIN_SHARE = 0.5
 """Links share a load if each carries at least this fraction of an equal share; otherwise a smaller set carries it."""
 ITERATIONS = 3
-"""Noise and loads, which any link may carry, are estimated alternately. Measured on a simulated person with 2 kg on each
-link in turn: two and six name as many links right."""
+"""Noise and loads, which any link may carry, are estimated alternately. Measured on a simulated person with 2 kg on
+each link in turn: two and six name as many links right."""
 
 Sets = Mapping[tuple[int, ...], LoadFit]
 
