@@ -16,7 +16,7 @@ import numpy as np
 
 from solver.dance.design.body_parts import body_parts
 from solver.dance.design.dance import Dance
-from solver.dance.design.evaluation import HARDEST, PROMISE_RATE, Evaluation
+from solver.dance.design.evaluation import HARDEST, Evaluation
 from solver.dance.workflows.design import check_dance, design_dance
 from solver.demo import motions, person
 from solver.dynamics import link_motions, wrench_regressor
@@ -121,7 +121,7 @@ def promise_figures() -> list[Figure]:
     The wrench is that of a second performance, from which nothing is identified.
     """
     dance = designed()
-    motion = dance.sample(dance.rig, PROMISE_RATE)
+    motion = dance.sample(dance.rig, 50.0)
     promised = {(one.kind, one.name): one.ratio for one in expect_determined(dance.rig, [motion])}
     found: dict[str, list[float]] = {MOMENT_KIND: [], WRENCH_KIND: []}
     for seed in RECORDED:

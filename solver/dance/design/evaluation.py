@@ -9,7 +9,7 @@ import numpy as np
 from ...dynamics.coordinates import coordinate_links
 from ...feasibility.check_results import Failure
 from ...identification.base_parameters import base_parameters
-from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+from ...identification.excitation.excitation import INDEPENDENT_RATE, PLATE_NOISE, Excitation
 from ...identification.expected import expect_determined
 from ...options.checks import VERIFICATION_RATE
 from ...options.dances import EXCITATION_RATE
@@ -25,9 +25,6 @@ LARGEST_CONDITION = 30.0
 dances were 12 to 22, of one 54 with the requested phrases; those of dances on both feet alone are infinite."""
 FAST_JOINT = 4.0
 """[rad/s] Largest joint speed of a person in bonnet2016."""
-PROMISE_RATE = 12.5
-"""[1/s] Sampling rate for what a recording will determine. On simulated robots low-passed at 8 Hz the frames of a
-recording are independent at 14.5 a second."""
 HARDEST = 5
 WEIGHTS = {"fast": 0.4, "far": 0.3, "on one foot": 0.3}
 """Components of the difficulty, and their weights."""
@@ -46,7 +43,7 @@ class Evaluation:
         failures: as text; none in a feasible dance.
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
-        relative_deviations: (B,) relative standard deviations at `PLATE_NOISE` and `VERIFICATION_RATE`.
+        relative_deviations: (B,) relative standard deviations at `PLATE_NOISE` and `INDEPENDENT_RATE`.
         moves: difficulty of each move.
         expected: what `identify` will determine from a recording.
     """
@@ -119,8 +116,9 @@ def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
     if (apart := dance.largest_discontinuity()) > SAME_POSTURE:
         failures.append(f"the segments have a discontinuity of {apart:.2g}")
     structure = base_parameters(rig)
-    found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, EXCITATION_RATE))
-    relative = found.relative_deviations(rig.prior) * np.sqrt(EXCITATION_RATE / VERIFICATION_RATE)
+    motion = dance.sample(rig, EXCITATION_RATE)
+    found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion)
+    relative = found.relative_deviations(rig.prior) * np.sqrt(EXCITATION_RATE / INDEPENDENT_RATE)
     return Evaluation(
         tuple(worst.values()),
         tuple(failures),
@@ -128,7 +126,7 @@ def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
         found.total_condition,
         relative,
         rate_moves(dance),
-        expect_determined(rig, [dance.sample(rig, PROMISE_RATE)]),
+        expect_determined(rig, [motion]),
     )
 
 

@@ -26,7 +26,6 @@ from ...storage.json_tree import json_text, to_json_values
 from ...storage.output_folder import write_folder
 from ...tracking.retargeting.joint_transfer import common_links, transfer_motion
 from ...values.motion import Motion
-from ..design.evaluation import PROMISE_RATE
 from .loading import find_motion_file, load_dance
 from .performance import STILL_JOINT, Performance, compare_performance
 
@@ -148,9 +147,7 @@ def perform(
     shared = common_links(plan.rig, rig)
     compared = tuple(k for k, name in enumerate(found.joints) if name.split(" ")[0] in shared)
     progress(0.6, "what both determine")
-    thin = [motion.frames(slice(None, None, max(1, round(motion.rate / PROMISE_RATE)))) for motion in
-            (on_performer, performed.motion)]  # fmt: skip
-    expected = [expect_determined(rig, [motion]) for motion in thin]
+    expected = [expect_determined(rig, [motion]) for motion in (on_performer, performed.motion)]
     determined = read_determined(result, rig) if result is not None and result.is_file() else ()
     notes = tuple(describe_rig_differences(plan, performed, shared))
     return PerformedDance(plan, performed, found, compared, notes, (expected[0], expected[1]), determined)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ..design.evaluation import Evaluation
     from ..design.named_poses import NamedPose
 
-PLATE_RATE = 500.0
-"""[1/s] Sampling rate of the force plate for the predicted deviations."""
 TIME_TOLERANCE = 1e-9
 """[s] Times that differ by less are equal."""
 SHOWN_MISSING = 3
@@ -114,11 +112,11 @@ def moves_by_size(moved: MoveSizes) -> tuple[tuple[str, float, float], ...]:
 def excitation_by_link(rig: Rig, motion: Motion) -> tuple[dict[str, float], dict[str, float]]:
     """Condition number by link of a motion sampled at `RATE`, and the median predicted relative standard deviation."""
     from ...identification.base_parameters import base_parameters
-    from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+    from ...identification.excitation.excitation import INDEPENDENT_RATE, PLATE_NOISE, Excitation
 
     structure = base_parameters(rig)
     found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion)
-    deviations = found.relative_deviations(rig.prior) * np.sqrt(motion.rate / PLATE_RATE)
+    deviations = found.relative_deviations(rig.prior) * np.sqrt(motion.rate / INDEPENDENT_RATE)
     return conditions_by_link(rig, found.link_conditions()), deviations_by_link(rig, structure, deviations)
 
 

@@ -24,6 +24,9 @@ from ..triangular import append_rows, join_factors, triangular_factor
 
 PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
 """Residuals (6,) [N, N m] that bonnet2016 reports for HOAP-3 on a force plate ("less than 2 N and 1 N m")."""
+INDEPENDENT_RATE = 14.5
+"""[1/s] Frames of a recorded wrench whose errors are independent, at any rate of its samples. Measured on simulated
+robots whose recordings are low-passed at 8 Hz."""
 RANK_TOLERANCE = 1e-10
 """Singular values below this fraction of the largest are zero: the parameters they belong to are not excited."""
 
