@@ -46,7 +46,9 @@ class Rebalancer:
         self.times = np.linspace(0.0, spline.duration, samples)
         self.basis = spline.basis(self.times)
         self._pendulum = self.basis.position - legged.rig.leg_length / GRAVITY * self.basis.acceleration
-        self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, REST_CONTROLS:-REST_CONTROLS])
+        inner = slice(REST_CONTROLS, -REST_CONTROLS)
+        self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, inner])
+        self._fit = np.linalg.pinv(self.basis.position[:, inner])
 
     def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> np.ndarray:
         """Goals (N, 2) [m] of the zero-moment point between postures with the centre of mass above first and last (2,).
@@ -74,52 +76,38 @@ class Rebalancer:
         return self._pendulum @ control
 
     def rebalance(
-        self,
-        control: np.ndarray,
-        goals: np.ndarray,
-        solved: Sequence[str],
-        iterations: int = ITERATIONS,
-        guess: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Control values (K, C, D) of K candidates with rebalanced root, and the next guess.
+        self, control: np.ndarray, goals: np.ndarray, solved: Sequence[str], iterations: int = ITERATIONS
+    ) -> np.ndarray:
+        """Control values (K, C, D) of K candidates with rebalanced root; those of solved legs nearly solve them.
 
         Args:
             control: (K, C, D).
             goals: (N, 2) [m] at `times`.
             solved: sides of the solved legs.
             iterations: of Gauss-Newton.
-            guess: see `evaluate`.
         """
         control = np.array(control, float)
-        count, frames = len(control), len(self.times)
+        count, frames, inner = len(control), len(self.times), control[:, REST_CONTROLS:-REST_CONTROLS]
+        legs = np.concatenate([*(self._legged.leg_columns[side] for side in solved), np.zeros(0, int)]).astype(int)
         for _ in range(iterations):
-            guess, curves, good = self.evaluate(control, solved, guess)
+            y, curves, good = self.evaluate(control, solved)
             error = goals - self._legged.compute_zmp(curves).reshape(count, frames, 2)
             error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-MAX_ERROR, MAX_ERROR)
-            control[:, REST_CONTROLS:-REST_CONTROLS, :2] += self.inverse @ (error * self._legged.root_free[:2])
-        return control, guess
+            beside = y.reshape(count, frames, -1)[:, :, legs] - self.basis.position @ control[:, :, legs]
+            inner[:, :, :2] += self.inverse @ (error * self._legged.root_free[:2])
+            inner[:, :, legs] += self._fit @ beside
+        return control
 
-    def evaluate(
-        self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
-    ) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates, motion, and whether each frame was solved, for all frames of all candidates.
+    def evaluate(self, control: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """Coordinates, motion, and whether each frame was solved, for all frames of all candidates (K, C, D)."""
+        return self._legged.solve_motion(*self.evaluate_splines(control), solved)
 
-        Args:
-            control: (K, C, D).
-            solved: sides of the solved legs.
-            guess: (K N, D) nearby coordinates with first guesses of the solved legs; None: those of the splines.
-        """
-        return self._legged.solve_motion(*self.evaluate_splines(control, solved, guess), solved)
-
-    def evaluate_splines(
-        self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coordinates (K N, D) and their rates, with the first guess of solved legs; see `evaluate`."""
-        parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
-        y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
-        if guess is not None:
-            for side in solved:
-                y[:, self._legged.leg_columns[side]] = guess[:, self._legged.leg_columns[side]]
+    def evaluate_splines(self, control: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates (K N, D) and their rates, the solved legs' not solved yet; see `evaluate`."""
+        y, dy, ddy = (
+            (matrix @ control).reshape(-1, control.shape[2])
+            for matrix in (self.basis.position, self.basis.velocity, self.basis.acceleration)
+        )
         return y, dy, ddy
 
 

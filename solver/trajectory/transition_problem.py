@@ -93,6 +93,7 @@ class TransitionProblem:
         scale: (n,) their difference.
         speed: (n,) limits of the speeds.
         share: number of samples that an instant represents.
+        start: the straight path.
     """
 
     def __init__(
@@ -117,7 +118,9 @@ class TransitionProblem:
         self.share = EXCITATION_RATE * straight.duration / len(self.basis.times)
         self._set_limits()
         # a straight path with margins below the sampling margins may be deviated from, but not towards the limits
-        self._margin_allowances = checker.margin_allowances(self.curves(self.start_candidate().rates), straight.anchors)
+        nothing = np.zeros((1, self.variable_map.shape[1], len(self.columns)))
+        self.start = self._evaluate(nothing, straight.control[None])[1][0]
+        self._margin_allowances = checker.margin_allowances(self.curves(self.start.rates), straight.anchors)
 
     def _set_limits(self) -> None:
         legged, columns = self.legged, self.columns
@@ -133,21 +136,13 @@ class TransitionProblem:
         fastest = np.abs(self.basis.velocity @ control).max(axis=0)
         self.speed = np.maximum(SPEED_SHARE * legged.speed[columns], fastest)
 
-    def start_candidate(self) -> TransitionCandidate:
-        """The straight path."""
-        nothing = np.zeros((1, self.variable_map.shape[1], len(self.columns)))
-        return self._evaluate(nothing, self.straight.control[None], None)[1][0]
-
     def evaluate_steps(
-        self, offsets: np.ndarray, near: TransitionCandidate, iterations: int = 2
+        self, offsets: np.ndarray, near: TransitionCandidate, iterations: int = 1
     ) -> tuple[np.ndarray, list[TransitionCandidate]]:
         """Whether the legs reach K deviations (K, V, n), and these candidates, rebalanced from a nearby one."""
         control = np.tile(near.control, (len(offsets), 1, 1))
         control[:, :, self.columns] += self.variable_map @ (offsets - near.offsets)
-        guess = np.tile(near.rates[0], (len(offsets), 1))
-        return self._evaluate(
-            offsets, *self.balancer.rebalance(control, self._goals, self.straight.solved, iterations, guess)
-        )
+        return self._evaluate(offsets, self.balancer.rebalance(control, self._goals, self.straight.solved, iterations))
 
     def margins(self, trials: list[TransitionCandidate]) -> np.ndarray:
         """Smallest margin (K,) of each trial over all checks; negative: infeasible."""
@@ -163,12 +158,9 @@ class TransitionProblem:
         nv = self.legged.rig.nv
         return to_manifold(self.legged.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
 
-    def _evaluate(
-        self, offsets: np.ndarray, control: np.ndarray, guess: np.ndarray | None
-    ) -> tuple[np.ndarray, list[TransitionCandidate]]:
+    def _evaluate(self, offsets: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, list[TransitionCandidate]]:
         count, frames = len(control), len(self.basis.times)
-        flat = self.balancer.evaluate_splines(control, self.straight.solved, guess)
-        solved, good = self.legged.solve_legs(*flat, self.straight.solved)
+        solved, good = self.legged.solve_legs(*self.balancer.evaluate_splines(control), self.straight.solved)
         rates = np.stack(solved)
         motion = to_motion(self.curves(rates))
         values = self.objective.value(

@@ -41,7 +41,7 @@ def search_transition(problem: TransitionProblem, max_iterations: int) -> Search
     """Search from the straight path, with at most ``max_iterations`` linear programs; the result satisfies every limit
     at the instants if the start does.
     """
-    return solve_sequentially(_DeviationProblem(problem), problem.start_candidate(), TRUST_REGION, max_iterations)
+    return solve_sequentially(_DeviationProblem(problem), problem.start, TRUST_REGION, max_iterations)
 
 
 class _DeviationProblem:
@@ -91,23 +91,22 @@ def build_subproblem(
     via, n = model.gradient.shape
     inner = problem.variable_map[REST_CONTROLS:-REST_CONTROLS]
     control = candidate.control[REST_CONTROLS:-REST_CONTROLS, problem.columns]
-    up, down = np.maximum(problem.upper - control, 0.0), np.maximum(control - problem.lower, 0.0)
+    up, down = np.maximum(problem.upper - control, 0.0), np.minimum(problem.lower - control, 0.0)
     high = trust_radius * np.tile(problem.scale, (via, 1))
     low = -high
-    matrix = problem.speed_basis @ problem.variable_map
+    own = problem.speed_basis @ problem.variable_map
     velocity = problem.speed_basis @ candidate.control[:, problem.columns]
-    own = np.concatenate([matrix, -matrix])
-    room = np.concatenate([problem.speed - velocity, problem.speed + velocity])
+    most, least = np.maximum(problem.speed - velocity, 0.0), np.minimum(-problem.speed - velocity, 0.0)
     if via == len(inner):  # the control values are the variables: their limits are bounds
-        low, high = np.maximum(low, -down), np.minimum(high, up)
+        low, high = np.maximum(low, down), np.minimum(high, up)
     else:
-        own, room = np.concatenate([inner, -inner, own]), np.concatenate([up, down, room])
+        own, most, least = (np.concatenate(parts) for parts in ((inner, own), (up, most), (down, least)))
     reach = np.maximum(-low, high)
-    near_own = (room < np.abs(own) @ reach).T.ravel()  # no other can be reached
-    room = np.maximum(room, 0.0).T.ravel()
-    rows = model.limits.reshape(len(model.room), -1)
-    left = np.maximum(model.room, 0.0)
-    near = left < np.abs(rows) @ reach.T.ravel()
+    # a row that no step within the bounds brings to its limit is left out
+    near_own = (np.minimum(most, -least) < np.abs(own) @ reach).T.ravel()
+    rows = model.limits.reshape(len(model.upper), -1)
+    upper, lower = np.maximum(model.upper, 0.0), np.minimum(model.lower, 0.0)
+    near = np.minimum(upper, -lower) < np.abs(rows) @ reach.T.ravel()
     cost = model.gradient.T.ravel()
     matrix = sparse.vstack(
         [
@@ -117,11 +116,15 @@ def build_subproblem(
         "csr",
     )
     names = ("range or speed",) * int(near_own.sum()) + ("limit",) * int(near.sum())
-    upper = np.concatenate([room[near_own], left[near]])
     return qp.Problem(
         sparse.csc_array((via * n, via * n)),
         cost / max(float(np.abs(cost).max()), 1e-300),
-        qp.Rows(matrix, np.full(len(upper), -np.inf), upper, names),
+        qp.Rows(
+            matrix,
+            np.concatenate([least.T.ravel()[near_own], lower[near]]),
+            np.concatenate([most.T.ravel()[near_own], upper[near]]),
+            names,
+        ),
         low.T.ravel(),
         high.T.ravel(),
     )
@@ -133,13 +136,14 @@ class LinearModel:
 
     Attributes:
         gradient: (V, n) of the criterion.
-        limits: (R, n, V) derivatives of angles and speeds of solved legs, torques and other checks, in both directions.
-        room: (R,) by which each may grow; negative: the limit is exceeded.
+        limits: (R, n, V) derivatives of angles and speeds of solved legs, torques and other checks.
+        lower, upper: (R,) least and largest change of each; a change in the wrong direction: the limit is exceeded.
     """
 
     gradient: np.ndarray
     limits: np.ndarray
-    room: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 def linearise(problem: TransitionProblem, candidate: TransitionCandidate) -> LinearModel:
@@ -149,40 +153,45 @@ def linearise(problem: TransitionProblem, candidate: TransitionCandidate) -> Lin
     columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal path is dependent
     curves, legs = problem.curves(candidate.rates), leg_columns(problem)
     motion, structure = to_motion(curves), problem.objective.structure
-    rows = base_regressor(rig, motion, structure)
-    weights = problem.share * problem.objective.gradient(rig, motion, rows, problem.history, problem.share)
+    regressor = base_regressor(rig, motion, structure)
+    weights = problem.share * problem.objective.gradient(rig, motion, regressor, problem.history, problem.share)
     loads = problem.checker.linearise_loads(curves, problem.straight.anchors)
     tangent = np.concatenate([base_gradients(rig, motion, structure, weights)[:, :, None], loads.derivatives], axis=2)
     flat = FlatDerivatives(
         rig, candidate.rates, leg_derivatives_by_root(legged, candidate.rates, problem.straight.solved)
     )
-    by_joints, by_legs = flat.to_flat(tangent)[..., columns], flat.leg_rows[..., columns]
     torques = loads.torques.shape[1]
-    gain, drift = by_joints[:, :, 0], by_joints[:, :, 1 + torques : 3 + torques]
-    moved = np.concatenate([by_legs, by_joints[:, :, 1 : 1 + torques], by_joints[:, :, 3 + torques :]], axis=2)
-    # letters of the sums: order o of the rate, f instants, k coordinates, v variables of a coordinate, i inner control
-    # values of the root's path, j and a its two coordinates, h limited quantities
+    # of the criterion, torques, zero-moment point, other margins, angles and speeds of solved legs
+    rows = np.concatenate([flat.to_flat(tangent), flat.leg_rows], axis=2)[..., columns]
     whole = np.stack([basis.position, basis.velocity, basis.acceleration])
     ours, root = whole @ problem.variable_map, whole[:, :, REST_CONTROLS:-REST_CONTROLS]
-    follow = -np.einsum("if,ofjk,ofv->jikv", problem.balancer.inverse, drift[..., :n], ours, optimize=True)
+    moved = _by_variables(rows[..., :n], ours)
+    follow = -np.tensordot(problem.balancer.inverse, moved[:, 1 + torques : 3 + torques], 1).swapaxes(0, 1)
     follow[~legged.root_free[:2]] = 0.0
-    gradient = np.einsum("ofk,ofv->vk", gain[..., :n], ours)
-    gradient += np.einsum("ofj,ofi,jikv->vk", gain[..., n:], root, follow, optimize=True)
-    matrix = np.einsum("ofhk,ofv->fhkv", moved[..., :n], ours, optimize=True)
-    matrix += np.einsum("ofhj,ofi,jikv->fhkv", moved[..., n:], root, follow, optimize=True)
+    by_root = _by_variables(rows[..., n:], root).reshape(frames, rows.shape[2], -1)
+    moved += (by_root @ follow.reshape(by_root.shape[2], -1)).reshape(moved.shape)
     sampling_margin = problem.checker.sampling_factor * JOINT_TORQUE.sampling_margin
     left = 1.0 - problem.checker.options.torque_reserve - sampling_margin
-    torque = left * rig.limits.torque
+    torque, anywhere = left * rig.limits.torque, np.full(2, np.inf)
     off, speed = ANGLE_SAMPLING_MARGIN, SPEED_SHARE * legged.speed[legs]
     quantities = np.concatenate(
-        [candidate.rates[0][:, legs], candidate.rates[1][:, legs], loads.torques, loads.other_margins], axis=1
+        [loads.torques, loads.zmp, loads.other_margins, candidate.rates[0][:, legs], candidate.rates[1][:, legs]],
+        axis=1,
     )
-    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(loads.sampling_margins), np.inf)])
-    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, loads.sampling_margins])
-    room = np.concatenate([(upper - quantities).ravel(), (quantities - lower).ravel()])
-    matrix = matrix.reshape(frames * quantities.shape[1], n, -1)
-    bounded = np.isfinite(room)
-    return LinearModel(gradient, np.concatenate([matrix, -matrix])[bounded], room[bounded])
+    above = np.full(len(loads.sampling_margins), np.inf)
+    upper = np.concatenate([torque, anywhere, above, legged.upper[legs] - off, speed]) - quantities
+    lower = np.concatenate([-torque, -anywhere, loads.sampling_margins, legged.lower[legs] + off, -speed]) - quantities
+    bounded = np.isfinite(lower) | np.isfinite(upper)
+    return LinearModel(moved[:, 0].sum(axis=0).T, moved[:, 1:][bounded], lower[bounded], upper[bounded])
+
+
+def _by_variables(derivatives: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Derivatives (N, h, k, V) by the variables of k coordinates, from those (3, N, h, k) by the coordinates' rates and
+    the rates' own (3, N, V) by the variables of a coordinate.
+    """
+    _, frames, count, coordinates = derivatives.shape
+    rates = np.ascontiguousarray(derivatives.transpose(1, 2, 3, 0)).reshape(frames, -1, len(basis))
+    return (rates @ basis.swapaxes(0, 1)).reshape(frames, count, coordinates, -1)
 
 
 def leg_columns(problem: TransitionProblem) -> np.ndarray:

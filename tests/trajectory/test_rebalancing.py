@@ -74,7 +74,10 @@ def test_goals_of_a_fast_motion_are_those_of_a_pendulum(duration: float) -> None
 
 
 def test_a_rebalanced_root_brings_the_zero_moment_point_to_its_goals() -> None:
-    """The iterations reduce the error and converge, for every candidate; the path's ends and all else stay."""
+    """The iterations reduce the error and converge, for every candidate; the path's ends and all else stay.
+
+    Only the solved legs' own splines follow their joints: they are the first guess of later solutions.
+    """
     footing = legged().get_footing("both")
     home = legged().home_posture(footing)
     found = balancer(2.0)
@@ -83,18 +86,21 @@ def test_a_rebalanced_root_brings_the_zero_moment_point_to_its_goals() -> None:
     waving[REST_CONTROLS:-REST_CONTROLS, legged().trunk[0]] += 0.3 * np.sin(np.linspace(0.0, np.pi, found.spline.free))
     centre = footing.polygon.centre
     goals = found.plan_goals(centre, centre, footing.polygon) + 0.01 * np.sin(np.pi * found.times / 2.0)[:, None] ** 4
-    errors = []
-    ways = []
+    legs = np.concatenate(list(legged().leg_columns.values()))
+    kept = np.setdiff1d(np.arange(2, control.shape[1]), legs)
+    errors, ways = [], []
     for iterations in (0, 1, 6, 7):
-        both, _ = found.rebalance(np.stack([control, waving]), goals, footing.solved, iterations)
-        _, curves, good = found.evaluate(both, footing.solved)
+        both = found.rebalance(np.stack([control, waving]), goals, footing.solved, iterations)
+        y, curves, good = found.evaluate(both, footing.solved)
         assert good.all()
+        if iterations > 1:
+            assert np.abs(found.basis.position @ both - y.reshape(2, -1, y.shape[1]))[..., legs].max() < 0.03
         ways.append(both)
         errors.append(np.abs(legged().compute_zmp(curves).reshape(2, -1, 2) - goals).max(axis=(1, 2)))
         np.testing.assert_array_equal(
             both[:, [0, 1, 2, -3, -2, -1]], np.stack([control, waving])[:, [0, 1, 2, -3, -2, -1]]
         )
-        np.testing.assert_array_equal(both[..., 2:], np.stack([control, waving])[..., 2:])
+        np.testing.assert_array_equal(both[..., kept], np.stack([control, waving])[..., kept])
     assert (errors[0] > 0.009).all()
     assert (errors[1] < 0.4 * errors[0]).all()
     assert (errors[3] < 0.35 * errors[0]).all()

@@ -65,7 +65,7 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
 ) -> None:
     """Criterion and limits change along a random direction as their slopes say, rebalancing included."""
     problem = problem_of(path, objective, via)
-    straight = problem.start_candidate()
+    straight = problem.start
     generator = np.random.default_rng(1)
     some = 0.02 * problem.scale * generator.standard_normal(straight.offsets.shape)
     here = problem.evaluate_steps(some[None], straight, 6)[1][0]
@@ -75,7 +75,7 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
     up, down = (problem.evaluate_steps((some + s * step * direction)[None], here, 6)[1][0] for s in (1.0, -1.0))
     expected = float((slopes.gradient * direction).sum())
     assert (up.value - down.value) / (2.0 * step) == pytest.approx(expected, rel=0.05, abs=1e-3 * abs(here.value))
-    change = (linearise(problem, down).room - linearise(problem, up).room) / (2.0 * step)
+    change = (linearise(problem, down).lower - linearise(problem, up).lower) / (2.0 * step)
     predicted = np.einsum("rkv,vk->r", slopes.limits, direction)
     # the root follows nearly, not quite, as an inverted pendulum would: see `Rebalancer`
     assert np.linalg.norm(change - predicted) < 0.1 * np.linalg.norm(predicted)
@@ -84,7 +84,7 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
 def test_a_linear_program_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
     """A step stays within trust, joint ranges and speeds, and within the linear model of legs and torques."""
     problem = problem_of(path, "sigma", ALL)
-    start = problem.start_candidate()
+    start = problem.start
     slopes = linearise(problem, start)
     solution = qp.solve(build_subproblem(problem, start, slopes, 0.2), qp.LINEAR)
     assert solution.status is qp.Status.OPTIMAL
@@ -95,7 +95,9 @@ def test_a_linear_program_keeps_its_limits(path: tuple[DanceSegment, Footing]) -
     assert (control >= problem.lower - 1e-7).all()
     assert (control <= problem.upper + 1e-7).all()
     assert (np.abs(problem.basis.velocity @ control) <= problem.speed + 1e-6).all()
-    assert (np.einsum("rkv,vk->r", slopes.limits, step) <= np.maximum(slopes.room, 0.0) + 1e-6).all()
+    change = np.einsum("rkv,vk->r", slopes.limits, step)
+    assert (change <= np.maximum(slopes.upper, 0.0) + 1e-6).all()
+    assert (change >= np.minimum(slopes.lower, 0.0) - 1e-6).all()
 
 
 def test_ranges_of_the_variables_keep_the_sampling_margin(path: tuple[DanceSegment, Footing]) -> None:
@@ -146,7 +148,7 @@ def lifting() -> TransitionProblem:
 
 def test_heights_of_a_foot_in_the_air_have_derivatives(lifting: TransitionProblem) -> None:
     """Heights of all four corners change as their derivatives predict, and the lowest is the check's margin."""
-    curves, anchors = lifting.curves(lifting.start_candidate().rates), lifting.straight.anchors
+    curves, anchors = lifting.curves(lifting.start.rates), lifting.straight.anchors
     loads = PARENT.coarse_checker.linearise_loads(curves, anchors)
     checked = {
         margin.name: margin for margin in PARENT.coarse_checker.checks(lifting.basis.times, curves, anchors).margins
@@ -167,7 +169,7 @@ def test_heights_of_a_foot_in_the_air_have_derivatives(lifting: TransitionProble
 
 def test_linear_programs_keep_a_free_foot_above_the_floor(lifting: TransitionProblem) -> None:
     """A whole step keeps its height, where without the rows of its corners it would be 12 mm too low."""
-    start = lifting.start_candidate()
+    start = lifting.start
     step = deviation_step(
         lifting, qp.solve(build_subproblem(lifting, start, linearise(lifting, start), 0.3), qp.LINEAR)
     )
@@ -178,11 +180,12 @@ def test_linear_programs_keep_a_free_foot_above_the_floor(lifting: TransitionPro
 
 def test_linear_programs_keep_the_sampling_margin_of_torques(lifting: TransitionProblem) -> None:
     """Room for torques ends where the coarse check of them does: a step that uses all of it is accepted."""
-    slopes, curves = linearise(lifting, lifting.start_candidate()), lifting.curves(lifting.start_candidate().rates)
+    slopes, curves = linearise(lifting, lifting.start), lifting.curves(lifting.start.rates)
     checks = PARENT.coarse_checker.checks(lifting.basis.times, curves, lifting.straight.anchors)
     margin = next(margin for margin in checks.margins if margin.name == "joint torque")
     left = (margin.values - PARENT.coarse_checker.sampling_factor * margin.check.sampling_margin) * RIG.limits.torque
-    assert np.isclose(slopes.room[:, None], left.ravel(), atol=1e-9).any(axis=0).all()
+    room = np.minimum(slopes.upper, -slopes.lower)
+    assert np.isclose(room[:, None], left.ravel(), atol=1e-9).any(axis=0).all()
 
 
 @pytest.mark.parametrize("objective", ["sigma", "criterion"])
@@ -205,9 +208,9 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior)
     aim = TransitionAim(sigma, sigma.prior_matrices, np.sort(free_columns(PARENT.legged, "both")), ALL)
     problem = TransitionProblem(PARENT.legged, strict, straight, footing, aim)
-    curves = problem.curves(problem.start_candidate().rates)
+    curves = problem.curves(problem.start.rates)
     assert strict.worst_margins(curves, straight.anchors).min() < 0.0
-    assert problem.margins([problem.start_candidate()])[0] > 0.0
+    assert problem.margins([problem.start])[0] > 0.0
     found = search_transition(problem, 3)
     assert found.point.value < 0.99 * found.accepted[0].value
     own = problem.curves(found.point.rates)

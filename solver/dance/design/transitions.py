@@ -275,5 +275,5 @@ class TransitionPlanner:
             control[inner, self.legged.foot_columns[side][2]] += height * np.sin(np.pi * phase) ** 2
         balancer = Rebalancer(self.legged, spline, sample_count(spline))
         wanted = balancer.plan_goals(*self.legged.end_coms(even.start, even.stop, footing), footing.polygon)
-        control, guess = balancer.rebalance(control[None], wanted, footing.solved)
-        return replace(even, control=control[0]), bool(balancer.evaluate(control, footing.solved, guess)[2].all())
+        control = balancer.rebalance(control[None], wanted, footing.solved)
+        return replace(even, control=control[0]), bool(balancer.evaluate(control, footing.solved)[2].all())
