@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..engine import FrameDynamics, ShapeDistances
-from ..options.checks import CheckOptions
+from ..options.checks import REACH, CheckOptions
 from ..scene.labels import display_name, format_length
 from ..skeleton.rig import Rig
 from .capsules import WorldCapsules, build_shape_pairs
@@ -225,7 +225,7 @@ class CollisionDetector(PairDistances):
     def __init__(self, rig: Rig, options: CheckOptions) -> None:
         excluded = set(collision_pairs(rig, (*options.excluded, *rig.excluded)))
         wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
-        touching, allowances = _find_allowed_collisions(rig, wanted, options.reach)
+        touching, allowances = _find_allowed_collisions(rig, wanted)
         super().__init__(rig, tuple(pair for pair in wanted if pair not in touching), options.reach)
         self.allowances = np.array([allowances.get(pair, 0.0) for pair in self.pairs])
         self.notes = collision_shapes(rig)[1]
@@ -241,10 +241,10 @@ class CollisionDetector(PairDistances):
 
 @lru_cache(maxsize=8)
 def _find_allowed_collisions(
-    rig: Rig, pairs: tuple[LinkPair, ...], reach: float
+    rig: Rig, pairs: tuple[LinkPair, ...]
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """`find_allowed_collisions`, cached for the many checkers of a dance."""
-    return find_allowed_collisions(rig, pairs, PairDistances(rig, pairs, reach).minimum_distances(sample_postures(rig)))
+    return find_allowed_collisions(rig, pairs, PairDistances(rig, pairs, REACH).minimum_distances(sample_postures(rig)))
 
 
 def _format_pair(pair: LinkPair) -> str:

@@ -33,6 +33,9 @@ from .transitions import TransitionPlanner
 
 CONFIGURATION_ORDER = ("both", "left", "right_forward", "right")
 """Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
+NEAR = 0.006
+"""[m] Distance between links beyond their clearance up to which the search measures, more than the sampling margin.
+Checks of a dance of HOAP-3 take 30 % less time than with 3 cm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,7 @@ def build_transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlann
     if skill.range_fraction < 1.0:
         home = legged.home_posture(legged.get_footing("both"))
         legged.lower, legged.upper = comfort_limits(legged, home, skill)
+    checks = replace(checks, reach=checks.clearance + NEAR)
     coarse, fine = SegmentChecker(rig, checks, 1.0), SegmentChecker(rig, checks, 0.0)
     return TransitionPlanner(
         legged, coarse, fine, SegmentChecker(rig, replace(checks, foot_clearance=0.0), 0.0), options
