@@ -18,7 +18,7 @@ from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from .anthropometry import SegmentInertia
 from .assembly import assemble
-from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
+from .robot_assets import build_bodies, build_shapes, build_soles, left_right_pairs
 
 MAX_SPEED = 1.0
 """Joint speed limit of bonnet2016 [rad/s]; the public URDF has only placeholders."""
@@ -54,7 +54,7 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
         raise UnknownPreset(payload, asset["payloads"])
     if torque not in TORQUE_RATINGS:
         raise UnknownPreset(torque, TORQUE_RATINGS)
-    records = add_left_side(asset["links"])
+    records = asset["links"]
     links = tuple(record["name"] for record in records)
     table = {**asset["rows"], "BODY1": asset["payloads"][payload]}
     parts = [_link_inertia(record, table, asset["dh_axes"]) for record in records]
@@ -72,10 +72,10 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
         prior=prior,
         boxes=np.array([record["box"] for record in records]),
         limits=limits,
-        contacts=build_soles(asset["sole"]),
+        contacts=build_soles(asset["soles"]),
         pairs=left_right_pairs(links),
         shapes=build_shapes(asset["shapes"]),
-        tips=find_tips(records),
+        tips=np.array([record["tip"] for record in records]),
         notes=(
             asset["source"],
             f"torque limits: {torque}; ranges: the narrower of two public sources, knee from 0 deg; speeds: 1 rad/s",

@@ -18,7 +18,7 @@ from ..dynamics import contact_corners
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from .assembly import assemble
-from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
+from .robot_assets import build_bodies, build_shapes, build_soles, left_right_pairs
 from .solids import box_inertia
 
 CAD_MASS = 58.0
@@ -49,7 +49,7 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
     if not (np.isfinite(mass) and mass > 0.0):
         raise InvalidValue(f"HRP-2's mass must be positive, got {mass!r} kg")
     asset = read_asset("hrp2")
-    records = add_left_side(asset["links"])
+    records = asset["links"]
     links = tuple(record["name"] for record in records)
     boxes = np.array([record["box"] for record in records])
     masses = mass * np.array([record["mass_share"] for record in records])
@@ -57,7 +57,6 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
     inertias = np.array([box_inertia(m, s) for m, s in zip(masses, sides)])
     prior = InertialParameters.from_com(links, masses, boxes.mean(axis=1), inertias)
     joints, limits = assemble(build_bodies(records))
-    right_boxes = [r for r in records if not r["name"].startswith("left_")]
     rig = Rig(
         name=f"HRP-2 (approximate, from published dimensions), {mass:g} kg",
         links=links,
@@ -65,10 +64,10 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
         prior=prior,
         boxes=boxes,
         limits=limits,
-        contacts=build_soles(asset["sole"]),
+        contacts=build_soles(asset["soles"]),
         pairs=left_right_pairs(links),
-        shapes=build_shapes([[r["name"], "box", *r["box"]] for r in right_boxes]),
-        tips=find_tips(records),
+        shapes=build_shapes([[record["name"], "box", *record["box"]] for record in records]),
+        tips=np.array([record["tip"] for record in records]),
         notes=(asset["source"],),
         provenance={
             "kind": "hrp2",
