@@ -11,7 +11,7 @@ import pytest
 from solver.base.errors import UnknownLink
 from solver.base.so3 import exp as exp_so3
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
-from solver.feasibility.capsules import WorldCapsules, segment_distance
+from solver.feasibility.capsules import segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
 from solver.feasibility.link_pairs import SOCKET_DISTANCE
 from solver.rigs import from_urdf, hoap3, hrp2, human
@@ -85,23 +85,6 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
                 own = near.distances[(near.frames == frame) & (near.pairs == owner)].min()
                 assert own == pytest.approx(distance, abs=1e-5)
     assert found > 5
-
-
-@pytest.mark.parametrize("frames", [0, 40])
-@EVERY_RIG
-def test_spheres_hide_no_near_pair(rig: Rig, frames: int) -> None:
-    """Pairs of capsules that come near in a frame are listed there once, in order, with few others."""
-    detector = CollisionDetector(rig, CheckOptions())
-    q = sinusoidal_motion(rig, np.linspace(0.0, 2.0, frames), size=0.8).q if frames else rig.neutral[None][:0]
-    placed = WorldCapsules(detector._capsules, *_poses(rig, q))
-    pairs = detector.shape_pairs
-    found = placed.find_near(pairs, 0.03)
-    at, near = np.nonzero((placed.all_distances(pairs) < 0.03).T)
-    listed = found[0] * len(pairs) + found[1]
-    assert np.isin(at * len(pairs) + near, listed).all()
-    assert (np.diff(listed) > 0).all()
-    if frames:
-        assert 10 < len(at) <= len(listed) < 4 * len(at)
 
 
 @EVERY_RIG

@@ -190,7 +190,8 @@ def test_a_path_that_sways_into_a_collision_is_slowed_down() -> None:
     def plan(shortest: float, clearance: float) -> tuple[float, float]:
         """Duration [s] and least distance [m] of the feet on the path."""
         options = DanceOptions(checks=DANCE_CHECKS.changed(pairs=(pair,), clearance=clearance), min_duration=shortest)
-        planner = build_transition_planner(rig, options)
+        farther = SegmentChecker(rig, options.search_checks)  # measures up to 3 cm
+        planner = replace(build_transition_planner(rig, options), fine_checker=farther)
         segment, trouble = planner.plan_straight("crouch", home, crouched[0], footing)
         assert segment is not None, trouble
         margins = planner.check_segment(segment)[0].margins
