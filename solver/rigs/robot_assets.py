@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..values.shape import ContactPolygon, Shape
 from .assembly import MovingBody
 from .solids import box, capsule, ellipsoid
 
-SHAPES = {"box": box, "capsule": capsule, "ellipsoid": ellipsoid}
+SHAPES: Mapping[str, Callable[..., Shape]] = {"box": box, "capsule": capsule, "ellipsoid": ellipsoid}
 """By their names in a file: from two corners, two ball centres and a radius, or centre and semi-axes."""
 
 
