@@ -123,10 +123,9 @@ class SampleSequencer:
         self._refused, self._restarted = 0, False
         self._leap: Sample | None = None
         """The previous sample, if it was left out because its number or time leapt ahead."""
-        self._time: float | None = None
-        """[s] of the last accepted sample, on the continuous clock."""
+        self._last: tuple[float, float] | None = None
+        """[s] Time of the last accepted sample on the continuous clock, and its arrival on the local one."""
         self._offset = 0.0
-        self._arrived: float | None = None
         self._last_arrival: float | None = None
         """[s] Arrival of the last sample of the stream, in order or not; None before the first one."""
         self._paused = False
@@ -197,7 +196,7 @@ class SampleSequencer:
         elif self.layout_fixed and layout != self.layout:
             words = "a stream with other names arrived, which needs another recording: left out until this one is saved"
         else:
-            if self._time is not None:
+            if self._last is not None:
                 self._restart()
                 self._next = None
             self.layout, self._source = layout, source
@@ -216,9 +215,9 @@ class SampleSequencer:
         time = self._continuous_time(found.time, arrived)
         if time is None:
             return None
-        if not paused and self._time is not None and self._arrived is not None:
-            self.counts.pauses += min(arrived - self._arrived, time - self._time) > PAUSE_AFTER
-        self._time, self._arrived, self._refused, self._restarted = time, arrived, 0, False
+        if not paused and self._last is not None:
+            self.counts.pauses += min(time - self._last[0], arrived - self._last[1]) > PAUSE_AFTER
+        self._last, self._refused, self._restarted = (time, arrived), 0, False
         self.counts.accepted += 1
         return replace(found, time=time)
 
@@ -253,10 +252,10 @@ class SampleSequencer:
     def _leaps_ahead(self, found: Sample, arrived: float) -> bool:
         """Whether a sample leaps ahead in number or time and does not continue a leap of the sample before it."""
         before, self._leap = self._leap, None
-        if self._next is None or self._time is None or self._arrived is None:
+        if self._next is None or self._last is None:
             return False
-        step = found.time + self._offset - self._time
-        if _ahead(found.sequence, self._next) <= RESTART_AFTER and step <= arrived - self._arrived + MAX_CLOCK_JUMP:
+        step = found.time + self._offset - self._last[0]
+        if _ahead(found.sequence, self._next) <= RESTART_AFTER and step <= arrived - self._last[1] + MAX_CLOCK_JUMP:
             return False
         if before is not None and _ahead(found.sequence, before.sequence) == 1 and found.time > before.time:
             self.counts.invalid -= 1
@@ -296,13 +295,13 @@ class SampleSequencer:
 
     def _continuous_time(self, time: float, arrived: float) -> float | None:
         """The time on the continuous clock; None if it runs backwards and the sender may recover."""
-        if self._time is None or self._arrived is None:
+        if self._last is None:
             return time + self._offset
-        ours, step = arrived - self._arrived, time + self._offset - self._time
+        step, ours = time + self._offset - self._last[0], arrived - self._last[1]
         if step <= 0.0 and self._refused < RESTART_AFTER and not self._restarted:
             self._refused += 1
             self.counts.backwards += 1
-            self.report_once("backwards", f"time runs backwards, from {self._time:.3f} to {time:.3f} s: left out")
+            self.report_once("backwards", f"time runs backwards, from {self._last[0]:.3f} to {time:.3f} s: left out")
             return None
         if step <= 0.0 or step > ours + MAX_CLOCK_JUMP:
             if step > 0.0:

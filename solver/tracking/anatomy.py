@@ -70,9 +70,7 @@ class Anatomy:
 
     def weight(self, part: str) -> float:
         """How strictly a part is followed, relative to 1."""
-        return self.weights.get(
-            part, DEFAULT_WEIGHTS.get(part.split("_", 1)[-1] if part not in DEFAULT_WEIGHTS else part, 1.0)
-        )
+        return self.weights.get(part, DEFAULT_WEIGHTS.get(part.split("_", 1)[-1], 1.0))
 
 
 ANATOMY = FileKind(Anatomy, "exciting dance anatomy", remedy="Write it again as in assets/anatomy")

@@ -203,26 +203,6 @@ def test_head_and_arms_may_have_no_markers() -> None:
     assert fit_calibration(recordings, mass=70.0, sex="male", height=1.75).rmse < 0.01
 
 
-def test_waist_markers_are_the_pelvis() -> None:
-    """The names of CMU and HDM05 give the same body as those of Plug-in Gait: front and back waist are the pelvis."""
-    rig, attachments, _ = subject(1.75, "plug_in_gait")
-    own = {"ASI": "FWT", "PSI": "BWT", "TIB": "SHN"}
-    other = {f"{side}{name}": f"{side}{new}" for side in "LR" for name, new in own.items()} | {"RBAK": "RBAC"}
-    recordings = recordings_of(rig, attachments)
-    called = []
-    for recording in recordings:
-        markers = recording.markers
-        kept = [k for k, name in enumerate(markers.names) if name != "SACR"]
-        names = tuple(other.get(markers.names[k], markers.names[k]) for k in kept)
-        called.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
-    found = fit_calibration(called, mass=70.0, sex="male", height=1.75)
-    assert found.warnings == ()
-    assert {a.marker for a in found.attachments if a.link == "pelvis"} == {"LFWT", "RFWT", "LBWT", "RBWT"}
-    plain = fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
-    for link, length in plain.lengths.items():
-        assert found.lengths[link] == pytest.approx(length, abs=2e-3), link
-
-
 def test_no_markers_no_calibration() -> None:
     """Recordings of forces alone cannot be calibrated on."""
     with pytest.raises(InvalidValue, match="markers"):

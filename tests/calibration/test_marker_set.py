@@ -68,14 +68,6 @@ def test_a_recording_finds_its_marker_set(shared_data: Path, file: str, expected
     assert detect_marker_set(markers.names) == load_marker_set(expected)
 
 
-def test_a_subject_prefix_is_ignored() -> None:
-    """Names like ``Anna:LASI`` belong to the set that knows LASI."""
-    marker_set = load_marker_set("plug_in_gait")
-    names = [f"Anna:{name}" for name in marker_set.locations]
-    assert detect_marker_set(names) == marker_set
-    assert marker_set.find_landmark("Anna:LASI") == "left asis"
-
-
 def test_capitals_are_ignored_where_unambiguous() -> None:
     """A set is recognised by names in small letters; markers that differ in capitals alone are still distinguished."""
     marker_set = load_marker_set("plug_in_gait")

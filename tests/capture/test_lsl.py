@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.capture.datagram import EndOfStream, LayoutDeclaration, Sample, read_datagram
-from solver.capture.lsl import LslReceiver
+from solver.capture.datagram import JOINTS, MARKERS, SEGMENTS, EndOfStream, LayoutDeclaration, Sample, read_datagram
+from solver.capture.lsl import LslReceiver, parse_channels
 
 CONFIGURATION = """[ports]
 IPv6 = disable
@@ -74,3 +74,39 @@ def test_samples_come_as_they_are_sent(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("solver.capture.lsl.SEARCH_TIMEOUT", 0.2)
     with pytest.raises(InvalidValue, match=NAME):
         LslReceiver("another")
+
+
+@pytest.mark.parametrize(
+    ("labels", "units", "quantity", "factors"),
+    [
+        (
+            ["a_y", "a_x", "a_z", "b.x", "b.y", "b.z"],
+            ["cm", "mm", "", "m", "m", "m"],
+            MARKERS,
+            [1e-3, 1e-2, 1, 1, 1, 1],
+        ),
+        (["knee", "slide"], ["deg", "MM"], JOINTS, [np.pi / 180.0, 1e-3]),
+        (
+            [f"s {axis}" for axis in ["x", "y", "z", "qx", "qy", "qz", "qw"]],
+            ["mm"] * 3 + [""] * 4,
+            SEGMENTS,
+            [1] * 4 + [1e-3] * 3,
+        ),
+        (["s_qx", "s_qy", "s_qz", "s_qw"], [""] * 4, SEGMENTS, [1, 1, 1, 1, np.nan, np.nan, np.nan]),
+    ],
+)
+def test_channels_are_read_by_their_labels(
+    labels: list[str], units: list[str], quantity: str, factors: list[float]
+) -> None:
+    """In any order, each in its unit; segments may lack positions. What is not labelled so is a joint's value."""
+    found = parse_channels(labels, units, 60.0)
+    assert (found.layout.quantity, found.layout.rate) == (quantity, 60.0)
+    order = {MARKERS: [1, 0, 2, 3, 4, 5], JOINTS: [0, 1], SEGMENTS: [3, 4, 5, 6, 0, 1, 2]}[quantity]
+    np.testing.assert_array_equal(
+        np.array(labels)[found.columns[: len(labels)]], np.array(labels)[order] if len(labels) != 4 else labels
+    )
+    np.testing.assert_allclose(found.factors, factors)
+    with pytest.raises(InvalidValue, match="in 'ft'"):
+        parse_channels(labels, ["ft"] * len(labels), 60.0)
+    with pytest.raises(InvalidValue, match=r"'a' lack y|'c' lack qx, qy, qz"):
+        parse_channels(["a_x", "a_z"] if quantity != SEGMENTS else [*labels, "c_qw"], [""] * 8, 60.0)

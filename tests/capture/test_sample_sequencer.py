@@ -280,13 +280,3 @@ def test_a_silent_sender_may_send_other_names_unless_a_recording_needs_the_first
     assert sum(sample is not None for sample in found) == (0 if pinned else 50)
     assert stream.intake.layout == (LAYOUT if pinned else OTHER)
     assert any("until this one is saved" in words for words in stream.said) == pinned
-
-
-def test_samples_that_were_read_late_are_no_pause() -> None:
-    """Arrivals that lie seconds apart on our clock and not on the sender's are our own lateness; on both a pause."""
-    stream = Stream()
-    stream.send(0)
-    stream.send(1, wait=3.0)
-    assert stream.intake.counts.pauses == 0
-    stream.send(2, time=3.0, wait=3.0)
-    assert stream.intake.counts.pauses == 1

@@ -61,23 +61,6 @@ def test_gaps_are_treated_as_in_sequential_tracking(person: Rig) -> None:
     assert together.warnings == each.warnings
 
 
-def test_frames_that_no_pose_fits_do_not_change_others(person: Rig) -> None:
-    """Markers displaced for a moment change no pose before and after it."""
-    seen = noisy(person, swinging(person, 80, rate=RATE))
-    positions = seen.positions.copy()
-    positions[33:38] = positions[33:38][:, ::-1]
-    clean = np.r_[0:33, 38:80]
-    disturbed = track_targets(person, targets_of(person, replace(seen, positions=positions)), TrackingOptions())
-    assert (
-        farthest(
-            person, disturbed.q[clean], track_targets(person, targets_of(person, seen), TrackingOptions()).q[clean]
-        )
-        < 1e-5
-    )
-    errors = np.sqrt(np.nanmean(disturbed.errors**2, axis=1))
-    assert errors[clean].max() < 3.0 * NOISE < errors[33:38].min()
-
-
 def test_blocks_do_not_change_the_result(person: Rig) -> None:
     """A recording of several blocks has the same poses and weight factors as in one block."""
     few = swinging(person, 50, rate=RATE)

@@ -11,7 +11,7 @@ from solver.base.so3 import exp
 from solver.options.authoring import RetargetOptions
 from solver.rigs import hrp2
 from solver.tracking.anatomy import LEG
-from solver.tracking.retargeting.complete_steps import SLOWING_TIME, STANDING_TIME, complete_steps
+from solver.tracking.retargeting.complete_steps import SLOWING_TIME, STANDING_TIME, _standing_shifts, complete_steps
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.values.motion import Motion, RestPose
@@ -157,3 +157,21 @@ def test_feet_turn_ahead_where_their_ankles_meet_a_limit(stiff: bool) -> None:
         for sole, anchors in zip(found.foot_paths.soles, found.foot_paths.anchors)
     ]
     assert (np.abs(np.concatenate(headings)) < 0.25).any() == stiff
+
+
+@pytest.mark.parametrize(("ahead", "speed"), [(0.3, 0.5), (-0.3, 0.5), (0.3, -0.5), (-0.3, -0.5)])
+def test_a_swinging_foot_is_put_beside_the_other_one_or_where_it_is_ahead(ahead: float, speed: float) -> None:
+    """Ahead is where the body moves to; feet end as far apart as the hips, and the body over their middle."""
+    given = stepping(0, DOWN)
+    names, parts, rest = given.recording.names, given.parts, given.recording.rest
+    feet, hips = ([names.index(parts[f"{side}_{part}"]) for side in ("left", "right")] for part in ("foot", "thigh"))
+    positions = given.recording.positions + speed * given.times[:, None, None] * [1.0, 0.0, 0.0]
+    positions[-1, feet[0]] = positions[-1, feet[1]] + [ahead, 0.05, 0.1]
+    found = _standing_shifts(given, ["left"], positions, 2)
+    width = np.abs((rest.heads[hips[0]] - rest.heads[hips[1]])[1])
+    kept = ahead * speed > 0.0
+    np.testing.assert_allclose(found[feet[0]], [0.0 if kept else -ahead, width - 0.05, 0.0], atol=2e-3)
+    middle = positions[-1, feet[1]] + [0.5 * ahead * kept, 0.5 * width, 0.0]
+    moved = positions[-1, hips].mean(axis=0) + found[hips[0]]
+    np.testing.assert_allclose(moved[:2], middle[:2], atol=2e-3)
+    np.testing.assert_array_equal(found[feet[1]], 0.0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
 
 from solver.skeleton.rig import Rig
 from solver.tracking import TrackingOptions, track_markers
-from solver.tracking.exchanged_labels import FRAMES_PER_BATCH, CorrectedLabels, correct_labels
+from solver.tracking.exchanged_labels import FRAMES_PER_BATCH, CorrectedLabels, _PairEvidence, correct_labels
 from solver.tracking.marker_neighbours import learn_shapes
 from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, seen_from, swinging
@@ -124,3 +125,30 @@ def test_neighbours_predict_a_rigid_marker(markers: Markers) -> None:
     hidden = markers.positions.copy()
     hidden[:, 1:] = np.nan
     assert np.isnan(learn_shapes(hidden, columns).predict(hidden)).all()
+
+
+def test_exchanges_lie_on_the_path_of_least_penalty() -> None:
+    """Of all sequences of states; penalties and gains are those of the positions, one by one."""
+    draw, frames, limits = np.random.default_rng(3), np.array([0, 1, 2, 4, 5, 9, 10, 11]), (6.0, 14.0)
+    expected = np.cumsum(0.01 * draw.normal(size=(8, 2, 3)), axis=0)
+    seen = expected + 0.008 * draw.normal(size=(8, 2, 3)) + [[0.0, 0.0, 0.0], [0.03, 0.0, 0.0]]
+    seen[2:5] = seen[2:5, ::-1]
+    noise = np.array([[0.004, 0.006], [0.009, 0.01]])
+    found = _PairEvidence.from_positions(frames, seen, expected, noise, 4.0)
+
+    def penalty(states: tuple[int, ...]) -> float:
+        shares = np.minimum(np.array([1.0, 1.0, 1.5, 1.5, 2.5, 2.5, 1.0, 1.0]) / 4.0, 1.0)
+        total, off = 6.0 * (states[0] + np.abs(np.diff(states)).sum()), np.zeros((8, 2, 3))
+        for k, state in enumerate(states):
+            off[k] = (seen[k, ::-1] if state else seen[k]) - expected[k]
+            for label in (0, 1):
+                total += shares[k] * min(off[k, label] @ off[k, label] / 2.0 / noise[1, label] ** 2, limits[0])
+                std = min(noise[0, label] * (frames[k] - frames[k - 1]), max(noise[:, label]))
+                step = off[k, label] - off[k - 1, label]
+                total += min(step @ step / 2.0 / std**2, limits[1]) if k else 0.0
+        return total
+
+    best = min(product((0, 1), repeat=8), key=penalty)
+    assert best == (0, 0, 1, 1, 1, 0, 0, 0)
+    ((start, stop, gain),) = found.find_exchanges()
+    assert (start, stop, gain) == (2, 6, pytest.approx(penalty((0,) * 8) - penalty(best)))

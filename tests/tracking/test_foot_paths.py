@@ -103,3 +103,19 @@ def test_a_foot_is_free_in_the_middle_of_its_swing() -> None:
     np.testing.assert_allclose(found[60:120], found[60:120][::-1], atol=1e-12)
     assert (found[in_stance].max(), found[90], found[-1]) == (0.0, 1.0, 1.0)
     assert max(found[60], found[180]) < 0.1
+
+
+def test_a_foot_moves_backwards_in_time_as_forwards() -> None:
+    """From a floor to a step of .1 m, and from a swing on: reversed in time the path is reversed."""
+    sole, _ = planned(hrp2(), 0.0)
+    turn = exp(np.column_stack([0.0 * TIMES, 0.3 * np.sin(3.0 * TIMES), 0.2 * TIMES]))
+    place = np.column_stack([0.4 * TIMES, 0.02 * np.sin(TIMES), 0.05 * TIMES - sole.corners[:, 2].mean()])
+    in_stance, both = (TIMES > 0.2) & STANCE, []
+    for way in (slice(None), slice(None, None, -1)):
+        recorded = (turn @ sole.axes.T)[way], place[way]
+        found = _plan_foot(sole, TIMES, recorded, in_stance[way], [0.0, 0.1][way], None)
+        both.append([found[k][way] for k in (0, 1, 3)])
+        lowest = sole.lowest_points(*found[:2])[way, :, 2].min(axis=1)
+        assert lowest[in_stance] == pytest.approx(np.where(TIMES > 1.0, 0.1, 0.0)[in_stance], abs=1e-6)
+    for forwards, backwards in zip(*both):
+        np.testing.assert_allclose(forwards, backwards, atol=1e-6)

@@ -11,7 +11,7 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.dynamics import integrate
-from solver.rigs import hrp2, human
+from solver.rigs import human
 from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.initial_pose import find_initial_pose
@@ -57,16 +57,6 @@ def test_the_initial_pose_is_robust_to_a_wrong_marker(rig: Rig) -> None:
     targets = Targets.from_markers(rig, cloud(rig), markers)
     found = find_initial_pose(rig, targets.tasks, targets.sample(0), TrackingOptions(limits=False))
     assert farthest(rig, np.array([found]), np.array([q])) < 0.15
-
-
-def test_any_rig_is_tracked() -> None:
-    """Markers on a robot recover its motion: the tracker does not depend on the human rig."""
-    robot = hrp2()
-    step = np.ones(robot.nv)
-    q = np.array([integrate(robot, robot.neutral, 0.1 * np.sin(0.1 * k) * step) for k in range(10)])
-    options = TrackingOptions(limits=False, posture_weight=1e-10)
-    tracked = track_markers(robot, cloud(robot), seen_from(robot, cloud(robot), q), options)
-    assert tracked.rmse < 1e-5
 
 
 def test_links_unseen_for_long_are_reported(rig: Rig) -> None:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
 from solver.skeleton.rig import Rig
-from solver.tracking import Targets, TrackingOptions, track_markers
-from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
+from solver.tracking import Targets, Tracker, TrackingOptions, track_markers
+from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.tasks import fade_weights
 from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 FREE = TrackingOptions(posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
-
-
-def test_rotation_error_is_in_inertial_axes() -> None:
-    """A body rotated a little about a world axis has that rotation as its error in world axes, whatever its
-    attitude.
-    """
-    modelled = exp_so3(np.array([0.4, -1.1, 0.8]))
-    turn = np.array([1e-4, -2e-4, 3e-4])
-    np.testing.assert_allclose(rotation_error(modelled, exp_so3(turn) @ modelled), turn, atol=1e-11)
 
 
 @pytest.mark.parametrize("gain", [0.3, 1.0, 1.6])
@@ -85,3 +77,75 @@ def test_an_unstable_gain_is_refused() -> None:
     """K dt of 2 or more never converges."""
     with pytest.raises(InvalidValue, match="unstable"):
         TrackingOptions(gain=2.0)
+
+
+def test_long_steps_are_damped_as_little_as_is_needed(person: Rig) -> None:
+    """Of all dampings the first with which no angle changes by more than .6 rad, by the dense equations; refining steps
+    are shortened to that.
+    """
+    attachments = cloud(person, per_link=1)
+    q = swinging(person, 1)
+    targets = Targets.from_markers(person, attachments, seen_from(person, attachments, q))
+    engine, used = InverseKinematics(person, targets.tasks, replace(FREE, posture_weight=1e-6)), set()
+    for size in (0.03, 0.3, 1.0, 3.0):
+        start = integrate(person, q[0], size * np.random.default_rng(1).normal(size=person.nv))
+        matrix, gradient = engine.normal_equations(start, targets.sample(0))
+        dampings = [0.0, 1e-3, 1e-2, 1e-1, 1.0]
+        steps = [np.linalg.solve(matrix + share * np.eye(person.nv), gradient) for share in dampings]
+        chosen = next((k for k, step in enumerate(steps) if np.abs(step[3:]).max() <= 0.6), 4)
+        torques = 1e-6 * engine.posture.restoring_torque(start)
+        np.testing.assert_allclose(engine._solve_free(start, torques), steps[chosen], rtol=1e-6, atol=1e-9)
+        used.add(chosen)
+        assert np.abs(engine.refinement(start, targets.sample(0), 0.01)[3:]).max() <= 0.6 + 1e-12
+    assert len(used) > 2
+
+
+@pytest.mark.parametrize(("every", "noise", "most"), [(1, 0.0, 106), (1, 0.01, 616), (10, 0.01, 54)])
+def test_frames_converge_in_few_steps(
+    person: Rig, monkeypatch: pytest.MonkeyPatch, every: int, noise: float, most: int
+) -> None:
+    """Steps and factorised Hessians of a smooth motion, also with noise and at a tenth of the frames."""
+    attachments = cloud(person)
+    markers = seen_from(person, attachments, swinging(person, 100)[::every], 100.0 / every)
+    positions = markers.positions + noise * np.random.default_rng(0).normal(size=markers.positions.shape)
+    targets = Targets.from_markers(person, attachments, replace(markers, positions=positions))
+    tracker, calls = Tracker(person, targets.tasks, TrackingOptions(fade_time=0.0)), list[str]()
+    for name in ("refinement", "_build_newton"):
+        method = getattr(tracker.solver, name)
+        monkeypatch.setattr(
+            tracker.solver, name, lambda *rest, name=name, method=method: (calls.append(name), method(*rest))[1]
+        )
+    steps = [tracker.step(targets.sample(k), 0.01 * every) for k in range(len(targets))]
+    assert all(step.converged for step in steps)
+    assert len(calls) <= most
+
+
+def test_normal_equations_are_sums_over_the_markers(person: Rig) -> None:
+    """With weights, shares near a gap, a missing marker and a bound on the pull of far ones, by their Jacobians."""
+    rng, attachments = np.random.default_rng(4), cloud(person)
+    attachments = [
+        replace(each, weight=weight) for each, weight in zip(attachments, rng.uniform(0.2, 2.0, len(attachments)))
+    ]
+    q, options = swinging(person, 5), replace(FREE, huber_distance=0.04, posture_weight=1e-2, damping=1e-3)
+    targets = Targets.from_markers(person, attachments, seen_from(person, attachments, q))
+    task, shares = targets.tasks.positions, rng.uniform(0.1, 1.0, len(attachments))
+    sample = replace(
+        targets.sample(4, shares), positions=targets.positions.positions[4] + 0.03 * rng.normal(size=(len(shares), 3))
+    )
+    sample.positions[2] = np.nan
+    engine = InverseKinematics(person, targets.tasks, options)
+    matrix, gradient = engine.normal_equations(q[0], sample)
+    engine.kinematics.update_kinematics(q[0])
+    points = engine.kinematics.points(task.links, task.offsets)
+    jacobian, off = engine.kinematics.point_jacobians(task.links, points), np.nan_to_num(sample.positions - points)
+    sizes = np.linalg.norm(off, axis=1)
+    assert 0.1 < np.mean(sizes > 0.04) < 0.9
+    weights = (
+        task.weights * shares * np.minimum(1.0, 0.04 / np.maximum(sizes, 1e-12)) * np.isfinite(sample.positions[:, 0])
+    )
+    expected = np.einsum("pai,p,paj->ij", jacobian, weights, jacobian) + np.diag(1e-2 * engine.posture.diagonal + 1e-3)
+    np.testing.assert_allclose(matrix, expected, atol=1e-9)
+    torques = 1e-2 * engine.posture.restoring_torque(q[0])
+    np.testing.assert_allclose(gradient, np.einsum("pai,p,pa->i", jacobian, weights, off) + torques, atol=1e-9)
+    measured = weights > 0.0
+    assert engine.errors(q[0], sample) == (pytest.approx(np.sqrt(np.mean(sizes[measured] ** 2))), 0.0)

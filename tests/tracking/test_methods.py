@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.tracking_figures.baselines import make_tracker
 from solver.base.errors import InvalidValue, UnknownName
 from solver.base.so3 import exp, log
 from solver.dynamics import difference, integrate
@@ -23,17 +22,6 @@ from solver.tracking import (
 from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.kinematics import Kinematics
 from tests.tracking.bodies import STEP, turning
-
-
-@pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])
-def test_every_method_recovers_a_reachable_pose(robot: Rig, method: str) -> None:
-    """Orientations of all links recover the joint angles that made them."""
-    q, targets = turning(robot, list(range(len(robot.links))))
-    tracker = make_tracker(method, robot, targets.tasks, TrackingOptions(posture_weight=1e-10, iterations=40))
-    tracker.start(targets.sample(0), STEP, q[0])
-    steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
-    assert all(step.converged and step.is_tracked for step in steps)
-    assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
 
 
 def test_coupled_limits_hold(robot: Rig) -> None:
@@ -96,12 +84,13 @@ def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
     assert np.abs(late - true).max() > 2e-3
 
 
-def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
+@pytest.mark.parametrize("other", [1.0, 0.5])
+def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig, other: float) -> None:
     """Half the gain leaves half of an error where the others leave none; a factor above 1 is refused."""
     _, targets = turning(robot, [0, len(robot.links) - 1], 2)
     task, sample = targets.orientations.task, targets.sample(0)
     still = TargetSample(sample.positions, sample.rotations)
-    slow = OrientationTask(task.names, task.links, task.weights, np.array([0.5, 1.0]))
+    slow = OrientationTask(task.names, task.links, task.weights, np.array([0.5, other]))
     options = TrackingOptions(iterations=0, posture_weight=1e-9, damping=1e-12, adaptive_damping=0.0, limits=False)
     tracker = Tracker(robot, Tasks(targets.tasks.positions, slow), options)
     start = TrackingOptions(iterations=40, posture_weight=1e-9)

@@ -13,11 +13,14 @@ from solver.base.so3 import exp
 from solver.contacts.contact_detection import find_carrying_feet
 from solver.formats.recording import read_recording
 from solver.input_checks import check_recording
+from solver.options.authoring import RetargetOptions
 from solver.rigs import hrp2
 from solver.signals.trial import Recording
 from solver.skeleton.rig import GRAVITY
+from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
+from solver.tracking.retargeting.retargeter import Retargeter
 from solver.values.motion import Motion, SegmentPoses
 from tests.formats.skeletons import LAFAN1, bvh_text
 from tests.tracking.test_retargeting import person, squat
@@ -174,3 +177,21 @@ def test_a_skeleton_of_any_power_of_ten_is_the_same_body(skeleton: SegmentPoses,
     assert read is not None
     assert read.stature == pytest.approx(Performer.from_segments(skeleton).stature, rel=1e-9)
     assert read.reading.startswith("lengths")
+
+
+def test_feet_stand_as_high_and_as_far_apart_as_asked() -> None:
+    """Each stance on stairs is as high as its stair, scaled; feet are further apart by the widening that was asked."""
+    source = standing_at_five_places(0.0, 0.17)
+    standing = (source.times % 0.4 < 0.31) | (source.times > 1.59)
+    source = replace(source, contacts=dict.fromkeys(("left", "right"), standing))
+    mapping, turns = guess_mapping(source.recording, person(), source.parts), np.zeros((2, len(source.times)))
+    near, far = (
+        Retargeter(source, person(), mapping, RetargetOptions(stance_widening=wider), turns).foot_paths
+        for wider in (0.0, 0.06)
+    )
+    for own in near.anchors:
+        heights = np.array([anchor.position[2] for anchor in own])
+        np.testing.assert_allclose(heights - heights[0], mapping.scale * 0.17 * np.arange(5), atol=0.02)
+    apart = near.positions[1] - near.positions[0], far.positions[1] - far.positions[0]
+    np.testing.assert_allclose(apart[1] - apart[0], np.tile([0.0, 0.06, 0.0], (len(source.times), 1)), atol=2e-3)
+    assert near.stance_height_range == pytest.approx(4 * 0.17 * mapping.scale, abs=0.02)

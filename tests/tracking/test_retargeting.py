@@ -12,7 +12,7 @@ import pytest
 from benchmarks.models import G1, HOW, ICUB, model_file
 from solver.base.arrays import true_runs
 from solver.base.errors import InvalidValue, UnknownLink, UnknownName
-from solver.base.so3 import log, quaternion_exp
+from solver.base.so3 import exp, log, quaternion_exp
 from solver.character.rig import build_character_rig
 from solver.contacts.contact_detection import belt_speed, contacts_by_motion
 from solver.contacts.rolling import TOUCHING_HEIGHT
@@ -24,9 +24,10 @@ from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking.anatomy import Anatomy, find_anatomy, find_joint_centres, infer_from_tree
 from solver.tracking.bone_mapping import guess_mapping
+from solver.tracking.retargeting.leg_reach import LegReach
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, knee_hinges
-from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
+from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses, knee_hinges
+from solver.tracking.retargeting.retarget import RetargetedMotion, motion_from_configurations, retarget_motion
 from solver.tracking.retargeting.retargeter import Retargeter
 from solver.values.motion import Motion
 from solver.values.person import LINKS
@@ -266,3 +267,30 @@ def test_knees_of_a_character_keep_bent() -> None:
         assert [(coordinate_names(body)[k - ROOT_NV], sign) for k, sign in knee_hinges(body)] == [
             (name, 1.0) for name in names
         ]
+
+
+def test_legs_reach_as_far_as_they_are_long() -> None:
+    """By Pythagoras: hips come down until legs reach feet that stand; feet that are free come as near as legs reach."""
+    count, times = 40, np.arange(40) / RATE
+    y, free = np.zeros((count, ROOT_NV)), np.zeros((count, 2))
+    y[:, 2] = 1.0
+    poses = SolvedPoses(np.tile(exp(np.array([0.0, 0.0, 0.5 * np.pi])), (count, 1, 1)), y)
+    legs = LegReach(np.array([[0.0, -0.1, 0.0], [0.0, 0.1, -0.1]]), np.array([0.8, 0.9]))
+    feet = np.tile([[0.4, 0.0, 0.1], [-0.1, 0.3, 0.0]], (count, 1, 1))  # .3 m beside each hip
+    targets = PoseTargets(np.zeros((count, 0, 3, 3)), feet, y[:, :3])
+    needed = max(0.9 - np.sqrt(0.8**2 - 0.3**2), 0.9 - np.sqrt(0.9**2 - 0.3**2))
+    np.testing.assert_allclose(legs.lower_hips(times, poses, targets, free), needed, atol=1e-5)
+    free[:, 0] = 1.0
+    found = legs.yield_feet(poses, targets, free)
+    np.testing.assert_allclose(np.linalg.norm(legs.ways(poses, found)[:, 0], axis=1), 0.8, atol=1e-6)
+    np.testing.assert_array_equal(found.foot_positions[:, 1], feet[:, 1])
+
+
+def test_a_motion_at_a_steady_change_of_speed_has_it_at_its_ends_too() -> None:
+    """Velocity and acceleration of a parabola are exact in every frame."""
+    times, rig = np.arange(8) / RATE, hoap3()
+    q = np.tile(rig.neutral, (8, 1))
+    q[:, 7] = 0.5 * times**2
+    found = motion_from_configurations(rig, times, q)
+    np.testing.assert_allclose(found.v[:, 6], times, atol=1e-12)
+    np.testing.assert_allclose(found.a[:, 6], 1.0, atol=1e-9)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 import pytest
 
-from benchmarks.figures.people import draw_person
 from solver.base.errors import InvalidValue
-from solver.dynamics import difference
 from solver.skeleton.rig import Rig
-from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions, track_markers, track_targets
-from solver.values.motion import Markers
+from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions, track_targets
 from tests.tracking.bodies import cloud, seen_from, swinging
 
 RATE = 100.0
@@ -36,39 +30,6 @@ def test_a_recording_is_a_loop_over_its_samples(person: Rig, targets: Targets, o
     times = np.diff(targets.times)
     np.testing.assert_allclose(times, 1.0 / RATE, rtol=1e-9)
     np.testing.assert_allclose(steps, whole, atol=1e-9)
-
-
-def test_a_steady_change_of_velocity_is_predicted(
-    person: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next pose of a smooth motion is predicted five times better than from its velocity alone; with noise the
-    prediction uses the velocity alone.
-    """
-    missed: dict[str, list[np.ndarray]] = {}
-    for name in ("smooth", "shaken"):
-        tracker, expected = Tracker(person, targets.tasks, TrackingOptions(fade_time=0.0)), missed.setdefault(name, [])
-        correction = tracker.solver.correction
-
-        def watched(q: np.ndarray, going: np.ndarray, *rest: Any) -> np.ndarray:
-            poses.append((q, tracker.v / RATE, going))  # noqa: B023
-            return correction(q, going, *rest)  # noqa: B023
-
-        monkeypatch.setattr(tracker.solver, "correction", watched)
-        poses: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        rng = np.random.default_rng(0)
-        for k in range(len(targets)):
-            sample = targets.sample(k)
-            assert sample.positions is not None
-            if name == "shaken":
-                sample = TargetSample(sample.positions + 0.01 * rng.normal(size=sample.positions.shape))
-            tracker.step(sample, 1.0 / RATE)
-        for (q, plain, going), (after, _, _) in pairwise(poses[4:]):
-            done = difference(person, q, after)
-            expected.append(np.array([np.abs(done - plain).max(), np.abs(done - going).max()]))
-    plain, foretold = np.median(missed["smooth"], axis=0)
-    assert foretold < 0.2 * plain
-    plain, foretold = np.median(missed["shaken"], axis=0)
-    assert foretold < 1.1 * plain
 
 
 def test_too_few_points_keep_the_pose(person: Rig, targets: Targets) -> None:
@@ -98,17 +59,6 @@ def test_a_lost_fit_is_restarted(person: Rig, targets: Targets) -> None:
     assert step.error < 1e-2
 
 
-def test_unconverged_steps_are_marked(person: Rig, targets: Targets) -> None:
-    """One refinement from far away does not meet the tolerance; many do."""
-    turned = person.neutral
-    turned[3:7] = [0.0, 0.0, np.sin(0.4), np.cos(0.4)]
-    found = {}
-    for iterations in (1, 60):
-        tracker = Tracker(person, targets.tasks, TrackingOptions(iterations=iterations))
-        found[iterations] = tracker.start(targets.sample(0), 1.0 / RATE, turned).converged
-    assert found == {1: False, 60: True}
-
-
 def test_wrong_samples_are_refused(person: Rig, targets: Targets) -> None:
     """Shapes that are not the tasks', a start of another rig and zero time intervals are errors."""
     tracker = Tracker(person, targets.tasks)
@@ -120,20 +70,6 @@ def test_wrong_samples_are_refused(person: Rig, targets: Targets) -> None:
         tracker.step(targets.sample(0), 0.0)
     with pytest.raises(InvalidValue, match="a start has shape"):
         tracker.start(targets.sample(0), 0.01, np.zeros(9))
-
-
-def test_low_frame_rates_are_tracked_as_well() -> None:
-    """Markers on moving skin whose frames converge at 100 Hz: at 12.5 Hz they do too, and no error is larger."""
-    body = draw_person(2, {"swings": 8.0})
-    found = body.calibrated()
-    for recording in body.recordings[1:]:
-        markers = recording.markers
-        assert markers is not None
-        thinned = Markers(markers.times[::8], markers.names, markers.positions[::8])
-        whole, few = (track_markers(found.rig, found.attachments, each) for each in (markers, thinned))
-        assert whole.converged.all()
-        assert few.converged.all()
-        assert few.rmse < 1.01 * whole.rmse
 
 
 def test_a_budget_ends_the_refinement(person: Rig, targets: Targets) -> None:
