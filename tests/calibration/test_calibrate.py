@@ -151,7 +151,9 @@ def test_the_equations_are_the_derivatives_of_the_cost(monkeypatch: pytest.Monke
     steps: list[str] = []
     linearise = fit.linearise
     monkeypatch.setattr(
-        fit, "linearise", lambda *rest, exact: (steps.append("e" if exact else "g"), linearise(*rest, exact=exact))[1]
+        fit,
+        "linearise",
+        lambda *rest, exact: (steps.append("ge"[exact]), linearise(*rest, exact=exact))[1],  # type: ignore[func-returns-value]
     )
     ends = []
     for size_of_turn, seed in ((0.3, 0), (0.5, 1)):

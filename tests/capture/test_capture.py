@@ -358,7 +358,7 @@ def test_balance_of_a_body_at_rest_is_under_its_centre_of_mass() -> None:
     messages = [watch.update(0.01 * k, q) for k in range(30)]
     assert [found.zmp is None for found in messages] == [True] * 10 + [False] * 20  # half the window of .2 s
     assert messages[0].margin is not None
-    np.testing.assert_allclose(messages[-1].zmp, messages[-1].com[:2], atol=1e-6)
+    np.testing.assert_allclose(np.asarray(messages[-1].zmp), messages[-1].com[:2], atol=1e-6)
     assert messages[-1].margin == pytest.approx(messages[0].margin, abs=1e-6)
     q[2] += 0.5
     assert watch.update(0.31, q).margin is None
@@ -403,8 +403,8 @@ def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream,
     server.execute(parse_request(json.dumps({"do": "keep", "folder": str(folder), "name": "one"}).encode()))
     assert (lines[-1]["kind"], lines[-1]["message"]) == ("kept", f"{FRAMES} samples accepted; none lost")
     assert capture.recorded_count == 0
-    shown = ("quantity", "names", "ended", "silent", "recording", "recorded")
-    states = [[line[name] for name in shown] for line in lines if line["kind"] == "state"]
+    fields = ("quantity", "names", "ended", "silent", "recording", "recorded")
+    states = [[line[name] for name in fields] for line in lines if line["kind"] == "state"]
     assert states[0] == ["markers", len(body.attachments), False, False, True, 0]
     assert len(MOTION.read(folder / f"one{study_folder.MOTION_END}")) == FRAMES
 

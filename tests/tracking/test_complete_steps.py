@@ -165,7 +165,7 @@ def test_a_swinging_foot_is_put_beside_the_other_one_or_where_it_is_ahead(ahead:
     given = stepping(0, DOWN)
     names, parts, rest = given.recording.names, given.parts, given.recording.rest
     feet, hips = ([names.index(parts[f"{side}_{part}"]) for side in ("left", "right")] for part in ("foot", "thigh"))
-    positions = given.recording.positions + speed * given.times[:, None, None] * [1.0, 0.0, 0.0]
+    positions = np.asarray(given.recording.positions) + speed * given.times[:, None, None] * [1.0, 0.0, 0.0]
     positions[-1, feet[0]] = positions[-1, feet[1]] + [ahead, 0.05, 0.1]
     found = _standing_shifts(given, ["left"], positions, 2)
     width = np.abs((rest.heads[hips[0]] - rest.heads[hips[1]])[1])

@@ -113,7 +113,9 @@ def test_frames_converge_in_few_steps(
     for name in ("refinement", "_build_newton"):
         method = getattr(tracker.solver, name)
         monkeypatch.setattr(
-            tracker.solver, name, lambda *rest, name=name, method=method: (calls.append(name), method(*rest))[1]
+            tracker.solver,
+            name,
+            lambda *rest, name=name, method=method: (calls.append(name), method(*rest))[1],  # type: ignore[func-returns-value]
         )
     steps = [tracker.step(targets.sample(k), 0.01 * every) for k in range(len(targets))]
     assert all(step.converged for step in steps)
