@@ -21,7 +21,6 @@ from ..base.solver_api import (
     SceneTimeline,
     dance_folder,
     errors,
-    read_json,
     stored_file,
 )
 from ..scene.action import frame_rate
@@ -125,11 +124,8 @@ def from_folder(folder: str | Path) -> RehearsedDance:
         raise errors.InputError(folder, "is not a folder", remedy=REMEDY)
     record = MOTION.read(stored_file(folder, dance_folder.MOTION_FILE))
     summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
-    rig, motion, keys = record.rig, record.scene, summary.keys
+    rig, motion, last = record.rig, record.scene, float(record.scene.times[-1])
     hard = [(move.stop, move.difficulty) for move in summary.moves]
-    stops: tuple[Stop, ...] | None = None
-    if (folder / dance_folder.NUMBERS_FILE).exists():
-        keys, stops = (), _read_stops(stored_file(folder, dance_folder.NUMBERS_FILE))
     line = SceneTimeline(
         name=f"Dance: {rig.name}",
         rig=rig,
@@ -137,11 +133,10 @@ def from_folder(folder: str | Path) -> RehearsedDance:
         root=motion.root,
         rotations=motion.rotations,
         translations=motion.translations,
-        keys=keys,
+        keys=tuple(replace(key, time=min(key.time, last)) for key in summary.keys),  # the last sample can be earlier
         strips=summary.strips,
     )
-    stops = find_stops(line) if stops is None else _clip_stops(stops, float(line.times[-1]))
-    return RehearsedDance(line, add_difficulties(stops, hard, TIME_TOLERANCE))
+    return RehearsedDance(line, add_difficulties(find_stops(line), hard, TIME_TOLERANCE))
 
 
 def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> RehearsedDance:
@@ -215,30 +210,6 @@ def _is_still(line: SceneTimeline, start: float, stop: float) -> bool:
 
 def _stop_name(key: SceneKey, number: int) -> str:
     return key.name or f"posture {number + 1}"
-
-
-def _read_stops(path: Path) -> tuple[Stop, ...]:
-    """Stops of a designed dance, whose segments end at rest and whose holds have a duration."""
-    tree = read_json(path, REMEDY)
-    try:
-        found = [(str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"])) for s in tree["segments"]]
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise errors.InputError(path, f"contains no segments of a dance ({error})", remedy=REMEDY) from None
-    stops: list[Stop] = []
-    for name, kind, start, duration in found:
-        if kind == "hold":
-            begin = stops.pop().start if stops and start - stops[-1].stop < TIME_TOLERANCE else start
-            stops.append(Stop(begin, start + duration, name))
-        else:
-            if not stops:
-                stops.append(Stop(start, start, "start"))
-            stops.append(Stop(start + duration, start + duration, name))
-    return tuple(stops)
-
-
-def _clip_stops(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
-    """Clip stops to the last sample of a motion, which can be earlier than its end."""
-    return tuple(Stop(min(s.start, last), min(s.stop, last), s.name) for s in stops)
 
 
 def _interpolate(values: np.ndarray, after: np.ndarray, fraction: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
@@ -330,16 +329,15 @@ def test_a_cancelled_child_keeps_the_frames_before(empty_scene: None, robot: Rig
 def test_dance_folder_is_rendered_without_a_window(
     empty_scene: None, robot: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``rehearse FOLDER`` names the segments, writes every frame and prints progress; an empty folder is an error
-    with a message.
+    """``rehearse FOLDER`` names the moves, also before a rest, writes every frame and prints progress; an empty folder
+    is an error with a message.
     """
     folder, video = tmp_path / "dance", tmp_path / "video.mp4"
     folder.mkdir()
     MOTION.write(folder / "dance.motion.npz", motion_record("dance", robot, arms_up(robot)))
-    segments = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
-    tree = [dict(zip(("name", "kind", "start", "duration"), s)) for s in segments]
-    (folder / "dance.json").write_text(json.dumps({"segments": tree}), encoding="utf-8")
-    SUMMARY.write(folder / "summary.json", SceneSummary("dance", "designed", True, "it passes"))
+    keys = [SceneKey(time, "preferred", name) for time, name in ((0.0, "home"), (0.15, "home"), (0.25, "arm up"))]
+    rest = SceneKey(0.41, "preferred", "rest")  # after the last sample
+    SUMMARY.write(folder / "summary.json", SceneSummary("dance", "designed", True, "it passes", (*keys, rest)))
     dance = from_folder(folder)
     assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
     words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--rate", "20"]

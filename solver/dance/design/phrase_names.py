@@ -50,10 +50,7 @@ class PhraseNames:
         legged, rig = self._legged, self._legged.rig
         curves = segment.evaluate(legged, segment.spline_space.samples(RATE))[1]
         moved = link_motions(rig, Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a))
-        turns, places = (
-            np.moveaxis(moved.rotation, -1, 0),
-            np.moveaxis(moved.position, -1, 0),
-        )  # (N, 3, 3, L), (N, 3, L)
+        turns, places = (np.moveaxis(own, -1, 0) for own in (moved.rotation, moved.position))  # (N, 3, [3,] L)
         turned = log(turns[:, :, :, self._chest] @ turns[0, :, :, self._chest].T)
         drop = (places[0, 2, 0] - places[:, 2, 0]) / rig.leg_length
         sizes = {
@@ -73,8 +70,8 @@ class PhraseNames:
         }
         if len(set(arms.values())) == 1 and len(arms) > 1:
             words += [f"with arms {way}" for way in {*arms.values()} if way]
-        elif ways := [f"the {own} arm {way}" for own, way in arms.items() if way]:
-            words.append(f"with {' and '.join(ways)}")
+        elif ways := [f"{own} arm {way}" for own, way in arms.items() if way]:
+            words.append(f"with {', '.join(ways)}")
             side = ""  # the arms say it
         free = [leg for leg in legged.legs if leg.side not in segment.solved]
         if free:
@@ -93,5 +90,6 @@ def _direction(lever: np.ndarray, side: str) -> str:
     way = lever[frame] * np.array([1.0, 1.0 if side == "left" else -1.0, 1.0])
     if way[2] < 0.0:  # a limb that hangs
         way[2] -= lever[0, 2]
-    axis = int(np.argmax(np.abs(way)))
+    across = np.abs(way[:2])  # between forward and out a limb is as far from either as one half raised is from up
+    axis = 2 if abs(way[2]) > np.linalg.norm(across) else int(np.argmax(across))
     return DIRECTIONS[axis][int(way[axis] < 0.0)]

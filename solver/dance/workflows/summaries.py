@@ -40,20 +40,13 @@ def scene_keys(keyed: AuthoredDance) -> tuple[SceneKey, ...]:
 
 
 def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
-    """Every rest of a designed dance as a preferred key, with the name of the phrase, step or hold that ends there.
+    """Every end of a segment of a designed dance as a preferred key, with the segment's name, and its start.
 
-    Rests between steps are keys too, so that editing a posture changes the dance up to the next rest, and no step.
+    Ends of steps are keys too, so that editing a posture changes the dance up to the next end, and no step.
     """
-    keys: list[SceneKey] = []
-    for segment, start, stop in zip(dance.segments, dance.starts, dance.starts[1:]):
-        name = segment.name
-        if keys and segment.kind == "hold":
-            keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the transition to a posture ends in it
-        elif not keys:
-            keys.append(SceneKey(float(start), "preferred", name))
-        if stop > keys[-1].time + TIME_TOLERANCE:
-            keys.append(SceneKey(float(stop), "preferred", name))
-    return tuple(keys)
+    first, *_ = dance.segments
+    ends = ((segment.name, stop) for segment, stop in zip(dance.segments, dance.starts[1:]))
+    return tuple(SceneKey(float(time), "preferred", name) for name, time in ((first.name, 0.0), *ends))
 
 
 def scene_moves(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
