@@ -48,10 +48,9 @@ def read_tempo(path: str | Path) -> float:
             rate, sound = wavfile.read(io.BytesIO(read_bytes(path)))
         return find_tempo(sound.reshape(len(sound), -1).mean(axis=1, dtype=float), rate)
     except (ValueError, EOFError, struct.error, UnboundLocalError) as error:
-        problem = "" if isinstance(error, InvalidValue) else "is no .wav file that can be read: "
-        raise InputError(
-            path, f"{problem}{error}".rstrip("."), remedy="Convert it, or state the tempo with --bpm"
-        ) from None
+        unreadable = ("is no .wav file that can be read: ", "Convert it, or state")
+        problem, remedy = ("", "State") if isinstance(error, InvalidValue) else unreadable
+        raise InputError(path, f"{problem}{error}".rstrip("."), remedy=f"{remedy} the tempo with --bpm") from None
 
 
 def find_tempo(sound: np.ndarray, rate: float) -> float:

@@ -106,7 +106,7 @@ class AuthoredDance:
         if self.interpolation not in INTERPOLATIONS:
             raise UnknownPreset(self.interpolation, INTERPOLATIONS)
         if self.samples is None and len(self.keys) < 2:
-            raise InvalidValue(f"dance {self.name!r} has {len(self.keys)} keys; it needs two, or samples")
+            raise InvalidValue(f"a dance needs two keys, or samples: {self.name!r} has {len(self.keys) or 'none'}")
         for key in self.keys:
             _require_configuration(self.rig, key.q, str(key))
         for before, after in zip(self.keys, self.keys[1:]):

@@ -84,8 +84,7 @@ def find_gaps(keyed: AuthoredDance) -> list[Gap]:
         )
     if len(kept) < 2 or kept[0] != 0 or kept[-1] != len(keyed.keys) - 1:
         raise InvalidValue(
-            f"dance {keyed.name!r} has {len(kept)} keys that are not free: the first and the last key must be fixed or "
-            "preferred, and free keys lie between others"
+            f"the first and the last key of {keyed.name!r} must be fixed or preferred: free keys lie between others"
         )
     return [Gap(keyed.keys[a], keyed.keys[b], keyed.keys[a + 1 : b]) for a, b in pairwise(kept) if b > a + 1]
 

@@ -132,7 +132,8 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
             postures |= {name: -(-postures.get(name, 0) // 2) for name in ("both", "left")}
             options = replace(options, postures=postures)
         if not np.isclose(beats := options.count_duration * options.bpm / 60.0, 1.0):
-            notes.append(f"at {options.bpm:g} beats a minute a count lasts {beats:g} beats")
+            lasts = f"count lasts {beats:g} beats" if beats > 1.0 else f"beat lasts {1.0 / beats:g} counts"
+            notes.append(f"at {options.bpm:g} beats a minute a {lasts}")
         if options.skill_limits.note and options.postures.get("left", 0):
             notes.append(options.skill_limits.note)
     return DesignTask(rig, options, planner, mirror, images, structure, tuple(notes), began)
