@@ -67,7 +67,7 @@ READ = (
 WITH_FOLDER = ("result.json", "report.npz", "study.npz", "*.trial.npz", "*.motion.npz", "rig.json", "calibration.json")
 """Files that ``compare``, ``centroidal``, ``moments``, ``cohort``, ``check`` and ``retarget`` read by their folder."""
 FOR_OTHERS = (
-    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "performance.csv",
+    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv",
     "dance.json", "provenance.json", "*.recording.npz", "*.centroidal.npz", "*.moments.npz", "performance.json",
     "summary.json", SETTINGS,
 )  # fmt: skip

@@ -19,7 +19,7 @@ PERFORMED is the folder written by `track` or `identify`, or a .motion.npz in it
 so has other lengths than the planned rig: joint angles are compared by the links' names, and both excitations are those
 of the performer's body.
 
-Written to DIR: performance.json, performance.csv (a row for each joint) and report.txt.
+Written to DIR: performance.json (SI, with a row for each joint) and report.txt.
 
 Exit codes: 0 compared, 1 compared, but it probably is another movement, 2 wrong input, 130 stopped.
 

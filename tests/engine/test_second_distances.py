@@ -12,9 +12,14 @@ import pytest
 
 from solver import engine
 from solver.base.so3 import exp
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
+from solver.dance.workflows.check import check
 from solver.engine import fcl_distances
 from solver.feasibility.capsules import segment_distance
+from solver.rigs import human
 from solver.values.shape import Shape
+from tests.dance.example_dances import home, rotate_joints
 from tests.pinocchio import pin
 
 KINDS = {"capsule": 2, "sphere": 1, "box": 3, "ellipsoid": 3, "mesh": 0}
@@ -99,6 +104,19 @@ def coal_distance(shapes: Sequence[Shape], poses: Sequence[fcl_distances.Pose]) 
 
     solids, places = [engine.solid_of(shape) for shape in shapes], [coal.Transform3s(*pose) for pose in poses]
     return float(coal.distance(solids[0], places[0], solids[1], places[1], distance_request(), coal.DistanceResult()))
+
+
+def test_no_depth_is_infinite() -> None:
+    """Where coal's search for the depth of an overlap fails, one with a coarser tolerance finds it: in one frame of an
+    arm that is swung through the trunk."""
+    person = human(1.7, 65.0, "female")
+    q, anchors = home(person)
+    swung = rotate_joints(person, q, {"left_upper_arm": (0, -1.2)})
+    keys = (Keyframe(0.0333, q), Keyframe(0.7771, swung), Keyframe(1.911, q))
+    found = check(AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0)))
+    assert (
+        -0.2 < min(margin.smallest.min() for margin in found.checks.margins if margin.check.category == "touch") < 0.0
+    )
 
 
 def test_depths_of_boxes_in_line_are_their_least_overlap() -> None:

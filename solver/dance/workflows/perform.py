@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from ...dynamics.coordinates import continuous_coordinates
 from ...formats.text_table import format_table
 from ...identification.base_parameters import base_parameters
 from ...identification.expected import expect_determined, wrench_quantity
-from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
+from ...scene.dance_folder import PERFORMANCE_FILE, REPORT_FILE
 from ...scene.determined import TABLES, DeterminedQuantity
 from ...scene.labels import format_angle
 from ...scene.motion_record import MOTION
@@ -99,7 +97,7 @@ class PerformedDance:
         ]  # fmt: skip
 
     def write(self, path: str | Path) -> None:
-        """Write performance.json, performance.csv and report.txt into a folder, completely or not at all."""
+        """Write performance.json and report.txt into a folder, completely or not at all."""
         compared = list(self.compared_joints)
         tree = to_json_values(
             to_tree(self.message, list(self.notes), self.plan, self.performed, self.performance, compared)
@@ -107,7 +105,6 @@ class PerformedDance:
         )
         with write_folder(Path(path)) as folder:
             (folder / PERFORMANCE_FILE).write_text(json_text(tree), "utf-8")
-            (folder / PERFORMANCE_TABLE).write_text(format_joint_table(self.performance, compared), "utf-8")
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
 
@@ -296,17 +293,6 @@ def to_tree(
             for which, reached in (("planned", found.planned_excitation), ("reached", found.reached_excitation))
         },
     }  # fmt: skip
-
-
-def format_joint_table(found: Performance, compared: list[int]) -> str:
-    """A row for each joint coordinate as CSV; correlation and gain are empty for joints that the plan does not move."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["joint", "rmse [rad]", "offset [rad]", "correlation", "gain"])
-    for k in compared:
-        values = (found.rmse[k], found.offset[k], found.correlation[k], found.gain[k])
-        writer.writerow([found.joints[k], *("" if np.isnan(value) else f"{value:.6g}" for value in values)])
-    return stream.getvalue()
 
 
 def _totals(found: Performance) -> tuple[float, float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from solver.dance.design.comfort import bending_columns, comfort_limits
 from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import HARDEST, evaluate_dance, rate_moves
 from solver.dance.design.mirror import Mirror
-from solver.dance.design.phrases import MOST_ADDED, arm_columns
+from solver.dance.design.phrases import MOST_ADDED, PhraseDesign, arm_columns
 from solver.dance.design.plan import read_task
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import link_poses
@@ -159,6 +161,28 @@ def test_undetermined_links_are_named(dance: Dance) -> None:
     (text,) = evaluate_dance(PERSON, both).describe_undetermined(PERSON)
     assert "foot" in text
     assert "--postures" in text
+
+
+def test_added_phrases_leave_a_person_no_more_to_learn() -> None:
+    """A phrase on one foot is added while there is time to learn it, then each replaces the last one on both feet, of
+    which one stays; feet of different stances take turns."""
+    design: Any = PhraseDesign.__new__(PhraseDesign)
+    design._task = SimpleNamespace(rig=PERSON, mirror=True)
+    design._plan = SimpleNamespace(step_planner=SimpleNamespace(plan_step=lambda *_: SimpleNamespace(duration=1.4)))
+    design._duration = lambda _: 2.4
+    design._known = np.zeros(1)
+
+    def figure(name: str, seconds: float) -> SimpleNamespace:
+        return SimpleNamespace(configuration=name, phrase=SimpleNamespace(duration=seconds), information=np.ones(1))
+
+    both, alone = [figure("both", 4.8) for _ in range(3)], [figure("left", 2.4), figure("right_forward", 4.8)]
+    design._figures = [alone[0], *both[:2]]
+    assert not design._make_room()
+    design._figures += [both[2], alone[1]]
+    assert design._order() == [[each] for each in (both[0], alone[0], alone[1], both[1], both[2])]
+    assert [design._make_room() for _ in range(3)] == [True, True, False]
+    assert design._figures == [alone[0], both[0], alone[1]]
+    assert design._known == -2.0
 
 
 @pytest.mark.parametrize("bpm", [20.0, 60.0, 97.0, 100.0, 194.0, 300.0, 400.0])
