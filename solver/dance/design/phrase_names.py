@@ -88,8 +88,8 @@ def _direction(lever: np.ndarray, side: str) -> str:
     if away[frame] < LARGE_REACH * np.linalg.norm(lever, axis=1).max():
         return ""
     way = lever[frame] * np.array([1.0, 1.0 if side == "left" else -1.0, 1.0])
-    if way[2] < 0.0:  # a limb that hangs
-        way[2] -= lever[0, 2]
-    across = np.abs(way[:2])  # between forward and out a limb is as far from either as one half raised is from up
+    across = np.abs(way[:2])
+    if way[2] < 0.0:  # a limb that hangs is up if it bends; one that is nearly level is not
+        way[2] = way[2] - lever[0, 2] if way[2] < -np.linalg.norm(across) else 0.0
     axis = 2 if abs(way[2]) > np.linalg.norm(across) else int(np.argmax(across))
     return DIRECTIONS[axis][int(way[axis] < 0.0)]

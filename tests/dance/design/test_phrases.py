@@ -17,6 +17,7 @@ from solver.dance.design.comfort import bending_columns, comfort_limits
 from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import HARDEST, evaluate_dance, rate_moves
 from solver.dance.design.mirror import Mirror
+from solver.dance.design.phrase_names import _direction
 from solver.dance.design.phrases import MOST_ADDED, PhraseDesign, arm_columns
 from solver.dance.design.plan import read_task
 from solver.dance.workflows.design import design_dance
@@ -143,6 +144,16 @@ def test_names_say_what_is_done(dance: Dance) -> None:
         if len(segment.anchors) == 1:
             free = "right" if segment.solved == ("left",) else "left"
             assert segment.name.startswith(f"{free} leg ")
+
+
+@pytest.mark.parametrize(
+    ("far", "word"),
+    [((-0.1, 0.4, -0.01), "out"), ((0.3, 0.1, -0.4), "forward"), ((0.2, -0.3, 0.1), "across"), ((0.1, 0.1, -0.2), "up"),
+     ((-0.2, 0.2, 0.3), "up"), ((0.0, 0.1, -0.49), "")],
+)  # fmt: skip
+def test_a_limb_is_up_above_its_joint_or_if_it_bends(far: tuple[float, float, float], word: str) -> None:
+    """One that is level, or that is swung from hanging, is named by where it points."""
+    assert _direction(np.array([(0.0, 0.1, -0.5), far]), "left") == word
 
 
 def test_left_and_right_are_balanced() -> None:
