@@ -95,8 +95,9 @@ class CaptionBoard:
         item = self._add_object(curve, position, 2.0 * LAYER_DISTANCE, visible, style.colour, 1.0)
         if np.isfinite(style.max_width):
             self._scene.view_layers[0].update()
-            if item.dimensions.x > style.max_width:
-                curve.size *= style.max_width / item.dimensions.x
+            width = item.dimensions.x / item.matrix_world.to_scale().x  # the board's scale counts in the current frame
+            if width > style.max_width:
+                curve.size *= style.max_width / width
         return item
 
     def add_plate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import aud
@@ -208,6 +209,16 @@ def test_body_and_ghost_have_the_poses_of_the_dance(empty_scene: None, robot: Ri
                     seen = origins(scene, "Ghost", dance) - eye
                     np.testing.assert_allclose(seen / wanted, 1.008, atol=1e-4)
             assert np.isfinite(done.ghosts[3])  # in passing: the stop before is too short to show it
+
+
+def test_a_long_name_fits_in_the_first_frame_too(empty_scene: None, robot: Rig) -> None:
+    """Names of one length have one size, also where they are visible while the scene is built."""
+    dance = danced(robot)
+    dance = replace(dance, stops=tuple(replace(stop, name="w" * 60) for stop in dance.stops))
+    done = plan_rehearsal(dance, BRIEF)
+    texts = [item.data for item in build_scene(build(robot), dance, done, TINY).objects if item.type == "FONT"]
+    sizes = [text.size for text in texts if "www" in text.body]
+    assert max(sizes) < 1.2 * min(sizes)
 
 
 def origins(scene: bpy.types.Scene, name: str, dance: RehearsedDance) -> np.ndarray:
