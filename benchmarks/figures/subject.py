@@ -12,8 +12,8 @@ from solver.identification.comparison import MOMENTS, Comparison, FlightCheck, c
 from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.signals import GRAVITY
+from solver.signals.plate_errors import OFFSET
 from solver.signals.trial import Recording, Trial
-from solver.study.plates.plate_errors import OFFSET
 from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate

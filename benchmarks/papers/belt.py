@@ -27,9 +27,9 @@ from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification.regression import fit_axis_weights
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
+from solver.signals.plate_errors import collect_known_plates
 from solver.signals.trial import Recording, Trial
 from solver.skeleton.rig import Rig
-from solver.study.plates.plate_errors import collect_known_plates
 from solver.study.prepare import prepare
 from solver.study.subject_calibration import calibrate
 from solver.study.values import StudyData, TrialRecord

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.errors import InvalidValue, checked
 from ..dynamics import Axes, base_index
+from ..signals.plate_errors import count_errors
 from ..signals.trial import PostureWrenches, Trial
 from ..skeleton.rig import Rig
 from ..values.inertials import PER_LINK, InertialParameters
@@ -123,14 +124,15 @@ class EquationAccumulator:
     def _add_posture_errors(self, errors: PostureWrenches, equations: Equations) -> None:
         """Add those of the frames that are sampled; each stands for its neighbours."""
         _, sampled, samples = np.intersect1d(equations.frames, errors.frames, return_indices=True)
-        wrenches = errors.stride * errors.values[samples]
+        wrenches = errors.values[samples].transpose(1, 0, 2) * equations.used[:, sampled, None]
         gradients = tuple(
-            row[columns][:, sampled] @ (wrenches[:, axis] * used[sampled, None])
-            for axis, (row, used, columns) in enumerate(
-                zip(equations.rows, equations.used, _base_parameter_rows(self.structure))
-            )
+            errors.stride * row[columns][:, sampled] @ own
+            for row, own, columns in zip(equations.rows, wrenches, _base_parameter_rows(self.structure))
         )
-        found = PostureErrors(gradients, errors.origins)
+        plates = wrenches[:, :, wrenches.shape[2] - count_errors(errors.layouts) :].astype(float)
+        both = np.concatenate([plates, equations.wrench[:, sampled, None]], axis=2)
+        products = errors.stride * plates.transpose(0, 2, 1) @ both
+        found = PostureErrors(gradients, errors.origins, errors.layouts, products)
         self.posture_errors = found if self.posture_errors is None else self.posture_errors.merge(found)
 
 

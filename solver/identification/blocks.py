@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,11 +106,16 @@ class PostureErrors:
         origins: (K, L, 10) changes of the parameters, see `trial.PostureWrenches`. The parameters that explain a motion
             best contain them: they are no errors of the equations but of the result, and `posterior` adds them to the
             intervals.
+        layouts: names of the plates whose errors are the last P.
+        plates: (6, P, P + 1) of each axis, unweighted: products of the plates' errors with each other and with f.
     """
 
     gradients: tuple[np.ndarray, ...]
     origins: np.ndarray
+    layouts: tuple[tuple[str, ...], ...]
+    plates: np.ndarray
 
     def merge(self, other: PostureErrors) -> PostureErrors:
         """Of both recordings: the same body, hence the same gains."""
-        return PostureErrors(tuple(own + more for own, more in zip(self.gradients, other.gradients)), self.origins)
+        gradients = tuple(own + more for own, more in zip(self.gradients, other.gradients))
+        return replace(self, gradients=gradients, plates=self.plates + other.plates)

@@ -51,8 +51,8 @@ class Comparison:
         trial: its name.
         used: True if the identified parameters were fitted to this trial.
         frames: number of frames compared.
-        identified, prior: the two fits, each with its own frequency weights.
-        unweighted_prior: the prior's fit without frequency weights.
+        identified, prior: the two fits, each with its own frequency weights and without its own errors of the plates.
+        unweighted_prior: the prior's fit without either.
     """
 
     trial: str
@@ -104,7 +104,7 @@ def compare(
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        weights: frequency weights of both parameter sets; none by default.
+        weights: frequency weights and errors of the plates of both parameter sets; none by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -112,10 +112,13 @@ def compare(
     counted = trial.counted
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
-    measured = np.where(counted[:, None], measured_wrench(rig, trial, base), np.nan)
+    measured = (
+        np.where(counted[:, None], measured_wrench(rig, trial.without_errors(plates), base), np.nan)
+        for plates in (weights.identified_plates, weights.prior_plates, ())
+    )
     bodies, own = (identified, prior, prior), (weights.identified, weights.prior, None)
     reconstructed = reconstructed_wrenches(rig, trial, bodies, own, base)
-    fits = (fit_wrenches(measured, reconstructed[:, body]) for body in range(len(bodies)))
+    fits = (fit_wrenches(own, reconstructed[:, body]) for body, own in enumerate(measured))
     return Comparison(trial.name, False, int(counted.sum()), *fits)
 
 

@@ -131,7 +131,7 @@ def identify_trials(
     parts = [accumulate(group) for group in groups]
     progress(0.3, f"{options.method} identification")
     regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
-    first = GroupFit(tuple(range(len(groups))), estimate, regression)
+    first = GroupFit.of(tuple(range(len(groups))), regression, estimate, keep=True)
     progress(0.4, "comparison on trials not used")
     tested: list[list[Trial]] = []
     folds: list[GroupFit] = []
@@ -161,7 +161,7 @@ def identify_trials(
         estimate = _at_prior(estimate)
         # with equations of weight zero the posterior is the prior
         evidence = replace(regression, weights=np.zeros(AXES), posture_errors=None)
-        frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
+        frequency_weights = PairedWeights(*2 * (frequency_weights.prior,), *2 * (frequency_weights.prior_plates,))
     elif reason:
         reason = f"the recordings do not decide the result: {reason}"
     _note_prior(rig, estimate, options, notes)
@@ -267,13 +267,13 @@ def _cross_validate(
     for index, group in enumerate(groups):
         others = tuple(other for other in range(len(groups)) if other != index)
         try:
-            _, estimate = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
+            regression, estimate = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
         except SolverError as error:
             names = list_names(trial.name for trial in group)
             notes.append(f"{names} could not be tested as an unused trial: {error}")
             continue
         tested.append(list(group))
-        found.append(GroupFit(others, estimate))
+        found.append(GroupFit.of(others, regression, estimate))
     return tested, found
 
 

@@ -16,13 +16,20 @@ import numpy as np
 from ..base.arrays import frozen
 from ..base.errors import InvalidValue
 from ..dynamics import Axes
+from ..signals.plate_errors import PARAMETERS, LikelyErrors, count_errors
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, PostureErrors, axis_columns, merge_blocks
 from .estimate import Estimate
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
-from .weighted_equations import RANK_TOLERANCE, EquationsWithErrors, FullParameterForm
+from .weighted_equations import (
+    RANK_TOLERANCE,
+    EquationsWithErrors,
+    FullParameterForm,
+    data_inflation,
+    noise_variance,
+)
 
 WEIGHT_ITERATIONS = 2
 """Weights follow from residuals and residuals from weights; two iterations determine them within a few per cent.
@@ -123,6 +130,24 @@ class Regression(FullParameterForm):
         triangle = self.base_triangle[:size]
         factor = triangle[:, :size] @ self.structure.regrouping
         return EquationsWithErrors(factor, triangle[:, size], errors, origins.reshape(len(origins), -1))
+
+    def find_likely_plate_errors(self, parameters: InertialParameters) -> tuple[LikelyErrors, ...]:
+        """Most likely errors of the plates of each layout if the body has these parameters; none if they are unknown.
+
+        Together with the parameters of a fit they are the most likely ones: which use their covariance.
+        """
+        errors = self.posture_errors
+        if errors is None or not errors.layouts:
+            return ()
+        phi, count = self.structure.project(parameters), count_errors(errors.layouts)
+        noise = noise_variance(self, parameters) * data_inflation(self, parameters)
+        normal, right = np.eye(count), np.zeros(count)
+        for weight, columns, own, products in zip(self.weights, self._axis_columns, errors.gradients, errors.plates):
+            normal += weight**2 / noise * products[:, :-1]
+            right += weight**2 / noise * (products[:, -1] - own[:, -count:].T @ phi[columns[:-1]])
+        sizes = np.linalg.solve(normal, right)[: PARAMETERS * (count // PARAMETERS)].reshape(-1, PARAMETERS)
+        last = np.cumsum([len(layout) for layout in errors.layouts])
+        return tuple(LikelyErrors(*own) for own in zip(errors.layouts, np.split(sizes, last[:-1])))
 
     def squared_residuals(self, parameters: InertialParameters) -> np.ndarray:
         """Sum of squared residuals per axis (6,), unweighted [N^2, N^2 m^2]."""

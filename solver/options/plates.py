@@ -29,7 +29,7 @@ class KnownLayout:
 
     Attributes:
         plates: their names.
-        errors: of each plate, see `study.plates.plate_errors.PlateErrors`; without offset and drift.
+        errors: of each plate, see `signals.plate_errors.PlateErrors`; without offset and drift.
         has_vertical_moment: False: the vertical moment is not used.
     """
 

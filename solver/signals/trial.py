@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..storage.manifest import FileName
 from ..values.filter_presets import FilterPreset
 from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
 from ..values.wrenches import Wrenches
+from .plate_errors import LikelyErrors, PlateErrors
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,14 @@ class PostureWrenches:
         values: (n, 6, S) [N, N m] in these frames, world axes, moments about the tracked origin of the base link.
         origins: (K, L, 10) change of the parameters that has the same effect as the constant part of the errors, which
             the values do not contain: the displacement of the links' origins, which are estimated joint centres.
+        layouts: names of the plates whose errors come last, in this order (`plate_errors.tolerated_wrenches`).
     """
 
     frames: np.ndarray
     stride: int
     values: np.ndarray
     origins: np.ndarray
+    layouts: tuple[tuple[str, ...], ...] = ()
 
 
 @checked
@@ -107,7 +110,8 @@ class Trial:
         counted: (N,) True where every contact with the world is measured, including flight.
         excluded: (reason, number of frames) of excluded frames, for the report.
         preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
-        posture_wrenches: errors of the equations that follow posture, of a person; None if unknown.
+        posture_wrenches: errors of the equations that follow posture, of a person, and of the plates; None if unknown.
+        plate_tolerance: one standard deviation of each error that the plates may have; None if unknown.
         corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
             (`signals.whiten`) instead of being filtered; None if the equations are filtered by the preset.
     """
@@ -119,6 +123,7 @@ class Trial:
     excluded: tuple[tuple[str, int], ...] = field(default=())
     preset: FilterPreset | None = None
     posture_wrenches: PostureWrenches | None = None
+    plate_tolerance: PlateErrors | None = None
     corner: float | None = None
 
     def __post_init__(self) -> None:
@@ -132,6 +137,14 @@ class Trial:
         from . import filter_wrenches
 
         return self.wrenches if self.preset is None else filter_wrenches(self.wrenches, self.preset)
+
+    def without_errors(self, likely: Sequence[LikelyErrors]) -> Trial:
+        """The trial without the most likely errors of its plates; unchanged if none are known."""
+        sizes = next((own.sizes for own in likely if own.plates == self.wrenches.frames), None)
+        if sizes is None or self.plate_tolerance is None:
+            return self
+        errors = PlateErrors(sizes * self.plate_tolerance.plates, start=self.plate_tolerance.start)
+        return replace(self, wrenches=errors.remove_from(self.wrenches))
 
     def part(self, start: int, stop: int) -> Trial:
         """Frames start..stop-1 as a trial."""

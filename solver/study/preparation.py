@@ -24,12 +24,12 @@ from ..signals import (
     shift_wrenches,
     smooth_motion,
 )
+from ..signals.plate_errors import NO_ERRORS, PlateErrors, tolerated_wrenches
 from ..signals.trial import Trial
 from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
-from .plates.plate_errors import NO_ERRORS, PlateErrors, tolerated_wrenches
 from .values import Poses, TrialRecord
 
 INTERPOLATED_TRACKED = 0.99
@@ -131,7 +131,7 @@ def add_posture_wrenches(
     rig: Rig,
     record: TrialRecord,
     base: str,
-    plates: Mapping[str, np.ndarray],
+    plates: Mapping[str, PlateErrors],
     layouts: Sequence[tuple[str, ...]],
 ) -> TrialRecord:
     """A person's trial with the errors of its equations that follow posture, and of its plates; a robot's joints are
@@ -141,7 +141,7 @@ def add_posture_wrenches(
         rig: of the motion.
         record: without a trial it is returned unchanged.
         base: base link of the equations.
-        plates: (K, 19 + 2) standard deviations of the errors of the plates, by trial.
+        plates: one standard deviation of the errors of the plates, by trial.
         layouts: names of the plates of all trials; plates of other names beside them are other ones.
     """
     trial = record.trial
@@ -150,10 +150,10 @@ def add_posture_wrenches(
     errors = MotionErrors.of_rig(rig) if record.motion_errors is None else record.motion_errors
     found, wrenches = posture_wrenches(rig, trial.motion, errors, rig.index(base)), record.filtered_trial.wrenches
     origins = base_origins(rig, trial, base)[found.frames]
-    start = record.plate_errors.start - record.plate_errors.lag
-    of_plates = tolerated_wrenches(wrenches, found.frames, plates[record.name], start, origins, layouts)
-    values = np.concatenate([found.values, of_plates.astype(np.float32)], axis=2)
-    return replace(record, trial=replace(trial, posture_wrenches=replace(found, values=values)))
+    own = plates[record.name]
+    of_plates = tolerated_wrenches(wrenches, found.frames, own, origins, layouts).astype(np.float32)
+    found = replace(found, values=np.concatenate([found.values, of_plates], axis=2), layouts=tuple(layouts))
+    return replace(record, trial=replace(trial, posture_wrenches=found, plate_tolerance=own))
 
 
 def adapt_cutoff(rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord]) -> FilterPreset:

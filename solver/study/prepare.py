@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ..options.study import Settings
 from ..signals import preset_of
+from ..signals.plate_errors import NO_ERRORS
 from ..skeleton.rig import Rig
 from .identification import choose_base_link
 from .plates.checks import check_recordings, leave_out
-from .plates.plate_errors import NO_ERRORS
 from .plates.plate_fit import fit_plates
 from .preparation import adapt_cutoff, add_posture_wrenches, build_trial, filter_trial, find_trial_windows
 from .values import StudyData, TrialRecord
@@ -53,7 +53,7 @@ def prepare(
     ]
     base = choose_base_link(weighed.rig, settings)
     layouts = list(dict.fromkeys(record.trial.wrenches.frames for record in built if record.trial))
-    built = [add_posture_wrenches(weighed.rig, record, base, fit.stds, layouts) for record in built]
+    built = [add_posture_wrenches(weighed.rig, record, base, fit.tolerances, layouts) for record in built]
     lowered = (
         f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
         f"instead of {requested.cutoff:g} Hz",

@@ -18,6 +18,7 @@ from ..identification.flight import NullSpace
 from ..identification.result import Identification
 from ..options.plates import KnownPlates
 from ..options.study import Settings
+from ..signals.plate_errors import NO_ERRORS, PlateErrors, collect_known_plates
 from ..signals.resampling import Lag
 from ..signals.trial import Recording, Trial
 from ..signals.windows import Windows
@@ -27,7 +28,6 @@ from ..tracking.motion_errors import MotionErrors
 from ..tracking.track import TrackedMotion
 from ..values.motion import Motion
 from .plates.finding import Finding
-from .plates.plate_errors import NO_ERRORS, PlateErrors, collect_known_plates
 from .residuals import TrialResidual
 
 

@@ -34,7 +34,7 @@ def test_repeated_equations_count_once() -> None:
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
         regression = accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.4)).with_weights(MOMENTS_ONLY)
         assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
-        tracked = replace(regression, posture_errors=PostureErrors((), np.zeros((0, 2, 10))))
+        tracked = replace(regression, posture_errors=PostureErrors((), np.zeros((0, 2, 10)), (), np.zeros(0)))
         assert data_inflation(tracked, rig.prior) == pytest.approx(100.0, rel=0.03)  # the frames of a second
 
 

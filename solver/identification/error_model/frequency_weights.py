@@ -17,6 +17,7 @@ import numpy as np
 from ...base.arrays import Array, ArrayValue
 from ...base.errors import InvalidValue
 from ...signals import low_pass, rate_of_grid, true_runs
+from ...signals.plate_errors import LikelyErrors
 from ...signals.trial import Trial
 from ...skeleton.rig import Rig
 from ..blocks import AXES
@@ -71,16 +72,19 @@ class FrequencyWeights(ArrayValue):
 
 @dataclass(frozen=True, slots=True)
 class PairedWeights:
-    """Frequency weights of the identified parameters and of the prior, each estimated from its own residuals.
+    """Frequency weights and errors of plates of the identified parameters and of the prior, each by its own residuals.
 
     A comparison in which both use one set favours the parameters that the set was estimated for.
 
     Attributes:
         identified, prior: None: the motion is used as it was tracked.
+        identified_plates, prior_plates: most likely errors of the plates by each.
     """
 
     identified: FrequencyWeights | None = None
     prior: FrequencyWeights | None = None
+    identified_plates: tuple[LikelyErrors, ...] = ()
+    prior_plates: tuple[LikelyErrors, ...] = ()
 
 
 UNWEIGHTED = PairedWeights()

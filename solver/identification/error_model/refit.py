@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.errors import SolverError
 from ...dynamics import base_index
+from ...signals.plate_errors import LikelyErrors
 from ...signals.trial import Trial
 from ...skeleton.rig import Rig
 from ..accumulate import EquationAccumulator
@@ -28,12 +29,20 @@ class GroupFit:
     Attributes:
         groups: indices of the groups.
         estimate: the parameters.
+        plates: most likely errors of the plates, by the parameters and by the prior.
         regression: accumulated equations; None if they are not needed any more.
     """
 
     groups: tuple[int, ...]
     estimate: Estimate
+    plates: tuple[tuple[LikelyErrors, ...], ...]
     regression: Regression | None = None
+
+    @staticmethod
+    def of(groups: tuple[int, ...], regression: Regression, estimate: Estimate, *, keep: bool = False) -> GroupFit:
+        """The fit of a regression, which is kept or not."""
+        plates = tuple(map(regression.find_likely_plate_errors, (estimate.parameters, estimate.prior)))
+        return GroupFit(groups, estimate, plates, regression if keep else None)
 
 
 def refit_with_frequency_weights(
@@ -86,11 +95,11 @@ def refit_with_frequency_weights(
             regression, estimate = fit_axis_weights(regression, method, rig)
         except SolverError:
             continue
-        kept = None if fits[index].regression is None else regression
-        refits[index] = replace(fits[index], estimate=estimate, regression=kept)
+        keep = fits[index].regression is not None
+        refits[index] = GroupFit.of(fits[index].groups, regression, estimate, keep=keep)
     found = _learn(rig, groups, refits, cutoffs, base)
     return [
-        (refit, PairedWeights() if own is None else PairedWeights(own, weights))
+        (refit, PairedWeights(own, None if own is None else weights, *refit.plates))
         for refit, own, weights in zip(refits, found, prior_weights)
     ]
 

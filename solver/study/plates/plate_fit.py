@@ -10,12 +10,12 @@ import numpy as np
 from ...base.errors import InvalidValue
 from ...options.plates import AS_SHOWN, FREE_MOMENT, IGNORE, LAG, REVERSED, PlateOptions
 from ...signals import FilterPreset, Lag, resample
+from ...signals.plate_errors import FREE_MOMENT as FREE_MOMENT_PARAMETER
+from ...signals.plate_errors import PARAMETERS, PlateErrors
 from ...signals.pooling import TWO_SIDED_STDS
 from ...skeleton.rig import Rig
 from ..preparation import FilteredTrial
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
-from .plate_errors import FREE_MOMENT as FREE_MOMENT_PARAMETER
-from .plate_errors import PARAMETERS, PlateErrors
 from .plate_model import (
     COMMON_LAG,
     SYNC,
@@ -46,13 +46,13 @@ class PlateFit:
     Attributes:
         findings: of every cause.
         errors: to remove, by trial.
-        stds: (K, 19 + 2) by trial, of the errors that are not removed: of K plates, and of lag and clock.
+        tolerances: by trial, one standard deviation of each error that is not removed.
         lag: of the plates behind the motion, over all trials; None if no trial shows it.
     """
 
     findings: tuple[Finding, ...] = ()
     errors: Mapping[str, PlateErrors] = field(default_factory=dict)
-    stds: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tolerances: Mapping[str, PlateErrors] = field(default_factory=dict)
     lag: Lag | None = None
 
 
@@ -93,7 +93,7 @@ def fit_plates(
                 summed = sum_trial(rig, root, trial, wrenches, own.start - own.lag)
                 sums += [] if summed is None else [summed]
         if not sums:
-            return PlateFit((), errors, stds)
+            return PlateFit((), errors, _as_errors(stds, errors))
         estimates = _search(PlateModel(sums, len(root)), groups, options)
         times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found, errors)]
         for found in () if options.only_reports(LAG) else times:
@@ -120,7 +120,7 @@ def fit_plates(
     if left_out >= recorded.keys():
         text = "; ".join(finding.sentence for finding in findings if finding.done is Action.LEFT_OUT)
         raise InvalidValue(f"no plate explains the forces of any trial: {text}. Correct the files of the forces")
-    return PlateFit(tuple(findings), errors, stds, lag if lag.std < LEAST_LAG_STD else None)
+    return PlateFit(tuple(findings), errors, _as_errors(stds, errors), lag if lag.std < LEAST_LAG_STD else None)
 
 
 def _is_certain(found: PlateEstimate, errors: Mapping[str, PlateErrors]) -> bool:
@@ -200,6 +200,14 @@ def _widen(stds: dict[str, np.ndarray], found: PlateEstimate, sizes: np.ndarray)
         for component, size in zip(hypothesis.cause.components, sizes):
             own = stds[name][chosen, component.parameter]
             stds[name][chosen, component.parameter] = np.maximum(own, size)
+
+
+def _as_errors(stds: Mapping[str, np.ndarray], errors: Mapping[str, PlateErrors]) -> dict[str, PlateErrors]:
+    """Standard deviations (K, 19 + 2) as errors, on the time of the motion."""
+    return {
+        name: PlateErrors(own[:, :PARAMETERS], own[0, -2], own[0, -1], errors[name].start - errors[name].lag)
+        for name, own in stds.items()
+    }
 
 
 def _describe(found: PlateEstimate) -> str:

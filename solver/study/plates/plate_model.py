@@ -30,11 +30,11 @@ from ...identification.identify import IdentifyOptions, consistent_options
 from ...identification.posterior import covariance_root
 from ...options.plates import CROSSTALK, FREE_MOMENT, LAG, MASS, POSITION
 from ...signals import true_runs
+from ...signals.plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches, find_reach
 from ...skeleton.rig import GRAVITY, Rig
 from ...values.inertials import PER_LINK
 from ...values.wrenches import Wrenches
 from ..preparation import FilteredTrial
-from .plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches, find_reach
 
 RATE, MAX_FRAMES, MIN_FRAMES = 25.0, 500, 20
 """[1/s] Frames per second of a trial that are used, the most, and the least: a low-pass of 8 Hz leaves no more

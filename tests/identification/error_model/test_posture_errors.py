@@ -11,6 +11,7 @@ import pytest
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.posture_wrenches import posture_wrenches
 from solver.identification.regression import Regression
+from solver.signals.plate_errors import PARAMETERS, POSITION, PlateErrors, tolerated_wrenches
 from solver.signals.trial import Trial
 from solver.skeleton.rig import Rig
 from solver.tracking.motion_errors import MotionErrors
@@ -87,6 +88,33 @@ def test_larger_errors_leave_less_information(person: Rig) -> None:
         lost = np.linalg.eigvalsh(less - more)
         assert lost[0] > -1e-9 * np.abs(lost).max()
         assert np.trace(more) < 0.999 * np.trace(less)
+
+
+def test_errors_that_plates_share_are_estimated_from_trials_and_removed_from_others(person: Rig) -> None:
+    """Plates that lie 3 mm beside their place, as far as they may, are put right in a trial that was not used."""
+    size, trials = 0.003 * (np.arange(PARAMETERS) == POSITION)[None], []
+    for seed in range(3):
+        trial = tracked_trial(person, noise=0.01, seed=seed, size=0.0)
+        force = trial.wrenches.values[:, 0, :3]
+        wrong = (
+            trial.wrenches.values + np.concatenate([0.0 * force, np.cross([0.003, 0.0, 0.0], force)], axis=1)[:, None]
+        )
+        wrenches, tolerance = replace(trial.wrenches, values=wrong), PlateErrors(size)
+        errors = trial.posture_wrenches
+        assert errors is not None
+        of_plates = tolerated_wrenches(
+            wrenches, errors.frames, tolerance, trial.motion.q[errors.frames, :3], [wrenches.frames]
+        )
+        errors = replace(errors, values=np.concatenate([errors.values, of_plates], axis=2), layouts=(wrenches.frames,))
+        trials += [(trial, replace(trial, wrenches=wrenches, posture_wrenches=errors, plate_tolerance=tolerance))]
+    *used, (true, unseen) = trials
+    truth, regression = other_body(person), accumulate_regression(person, [wrong for _, wrong in used], axes="world")
+    likely = regression.find_likely_plate_errors(truth)
+    assert [own.plates for own in likely] == [unseen.wrenches.frames]
+    found = unseen.without_errors(likely).wrenches.values - true.wrenches.values
+    assert np.abs(found).max() < 0.2 * np.abs(unseen.wrenches.values - true.wrenches.values).max()
+    assert not accumulate_regression(person, [true], axes="world").find_likely_plate_errors(truth)
+    assert unseen.without_errors([replace(likely[0], plates=("other",))]) is unseen
 
 
 def test_measured_joints_have_no_such_errors() -> None:

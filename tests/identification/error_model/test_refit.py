@@ -79,7 +79,7 @@ def refit(trials: Sequence[Trial]) -> tuple[GroupFit, GroupFit, PairedWeights]:
     method = get_method(rig, IdentifyOptions(total_mass=other_body(rig).total_mass))
     parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
     regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
-    first = GroupFit(tuple(range(len(trials))), estimate, regression)
+    first = GroupFit.of(tuple(range(len(trials))), regression, estimate, keep=True)
     groups = [[trial] for trial in trials]
     ((again, weights),) = refit_with_frequency_weights(rig, groups, [first], method, 0, base_parameters(rig))
     return first, again, weights

@@ -21,10 +21,10 @@ from solver.base.errors import InvalidValue
 from solver.options.plates import CROSSTALK, FREE_MOMENT, FROZEN, MASS, MISMATCH, POSITION, PlateOptions
 from solver.options.study import Settings
 from solver.signals import preset_of
+from solver.signals.plate_errors import POSITION as POSITION_PARAMETER
 from solver.skeleton.rig import Rig
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
-from solver.study.plates.plate_errors import POSITION as POSITION_PARAMETER
 from solver.study.prepare import prepare
 from solver.study.values import StudyData, TrialRecord
 from solver.values.motion import Markers

@@ -14,11 +14,7 @@ from solver.options.plates import CROSSTALK, LAG, MASS, POSITION, KnownPlates, P
 from solver.options.study import Settings
 from solver.rigs import from_opensim
 from solver.signals import shift_wrenches
-from solver.skeleton.rig import Rig
-from solver.study.joint_motion import convert_joint_recordings
-from solver.study.plates.finding import Action, Finding
-from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
-from solver.study.plates.plate_errors import (
+from solver.signals.plate_errors import (
     COUPLE,
     DRIFT,
     OFFSET,
@@ -27,6 +23,10 @@ from solver.study.plates.plate_errors import (
     collect_known_plates,
     tolerated_wrenches,
 )
+from solver.skeleton.rig import Rig
+from solver.study.joint_motion import convert_joint_recordings
+from solver.study.plates.finding import Action, Finding
+from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
 from solver.study.plates.plate_fit import USUAL_LAG, decide_action
 from solver.study.plates.plate_model import CAUSES, PlateEstimate, PlateHypothesis
 from solver.study.prepare import prepare
@@ -154,11 +154,9 @@ def test_tolerances_are_errors_of_the_equations() -> None:
     its own errors, and a lag acts on what changes."""
     times, force = np.arange(3.0), np.array([0.0, 0.0, 500.0])
     wrenches = Wrenches(times, ("right",), np.tile(np.concatenate([force, np.zeros(3)]), (3, 1, 1)))
-    stds = np.zeros((1, PARAMETERS + 2))
-    stds[0, [2, -2]] = 0.003, 0.001
-    found = tolerated_wrenches(
-        wrenches, np.arange(3), stds, 0.0, np.tile([0.0, 0.0, 1.0], (3, 1)), [("left",), ("right",)]
-    )
+    tolerance = PlateErrors(0.003 * (np.arange(PARAMETERS) == 2)[None], lag=0.001)
+    origins = np.tile([0.0, 0.0, 1.0], (3, 1))
+    found = tolerated_wrenches(wrenches, np.arange(3), tolerance, origins, [("left",), ("right",)])
     assert found[1, :, PARAMETERS + 2] == pytest.approx([1.5, 0.0, 0.0, 0.0, -1.5, 0.0])
     assert np.count_nonzero(found.any(axis=(0, 1))) == 1
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ...base.arrays import Array, ArrayValue
-from ...options.plates import KnownLayout, KnownPlates
-from ...values.wrenches import LEAST_LOAD, Wrenches
+from ..base.arrays import Array, ArrayValue
+from ..options.plates import KnownLayout, KnownPlates
+from ..values.wrenches import LEAST_LOAD, Wrenches
 
 VERTICAL_MOMENT = 5
 """Index of the vertical moment in a wrench. By definition."""
@@ -64,6 +64,19 @@ class PlateErrors(ArrayValue):
 NO_ERRORS = PlateErrors()
 
 
+@dataclass(frozen=True, slots=True)
+class LikelyErrors(ArrayValue):
+    """Most likely errors of the plates of a layout by some trials on them, for other trials on the same plates.
+
+    Attributes:
+        plates: names of the K plates.
+        sizes: (K, 19) in standard deviations of the errors that a trial's plates may have.
+    """
+
+    plates: tuple[str, ...]
+    sizes: Annotated[np.ndarray, Array(None, PARAMETERS)]
+
+
 def find_reach(wrenches: Wrenches, plate: int) -> np.ndarray:
     """Smallest, largest and mean centre of pressure (3, 3) [m] of a plate while it is well loaded; 0 if it never is."""
     own = wrenches.map(lambda values, _: values[:, plate, [2, 4, 3]] * [1.0, -1.0, 1.0])
@@ -105,11 +118,15 @@ def error_wrenches(
     return result
 
 
+def count_errors(layouts: Sequence[tuple[str, ...]]) -> int:
+    """Number 19 P + 2 of the errors of layouts with P plates in all, and of their time; 0 without plates."""
+    return PARAMETERS * sum(map(len, layouts)) + 2 * bool(layouts)
+
+
 def tolerated_wrenches(
     wrenches: Wrenches,
     frames: np.ndarray,
-    stds: np.ndarray,
-    start: float,
+    tolerance: PlateErrors,
     origins: np.ndarray,
     layouts: Sequence[tuple[str, ...]],
 ) -> np.ndarray:
@@ -118,21 +135,21 @@ def tolerated_wrenches(
     Args:
         wrenches: N samples of K plates.
         frames: (n,) the samples.
-        stds: (K, 19 + 2) of each plate's errors, and of the lag and the clock, which the plates share.
-        start: [s] when drift and clock begin.
+        tolerance: one standard deviation of each error.
         origins: (n, 3) [m] about which the moments are, world.
         layouts: names of the plates of each group of trials, P in all, whose errors come in this order.
     """
     times = wrenches.times[frames]
     some = Wrenches(times, wrenches.frames, wrenches.values[frames])
-    result = np.zeros((len(frames), 6, PARAMETERS * sum(map(len, layouts)) + 2))
+    result = np.zeros((len(frames), 6, count_errors(layouts)))
     first = sum(map(len, layouts[: layouts.index(wrenches.frames)]))
     for plate in range(len(wrenches.frames)):
         at = PARAMETERS * (first + plate)
-        unit = error_wrenches(some, plate, range(PARAMETERS), start, find_reach(wrenches, plate))
-        result[:, :, at : at + PARAMETERS] = unit * stds[plate, :PARAMETERS]
+        unit = error_wrenches(some, plate, range(PARAMETERS), tolerance.start, find_reach(wrenches, plate))
+        result[:, :, at : at + PARAMETERS] = unit * tolerance.plates[plate]
     rates = -np.gradient(wrenches.total, wrenches.times, axis=0)[frames][:, :, None]
-    result[:, :, -2:] = rates * stds[0, -2:] * np.stack([np.ones(len(times)), times - start], 1)[:, None]
+    lags = np.stack([np.full(len(times), tolerance.lag), tolerance.clock * (times - tolerance.start)], axis=1)
+    result[:, :, -2:] = rates * lags[:, None]
     result[:, 3:] -= np.cross(origins[:, :, None], result[:, :3], axis=1)
     return result
 
