@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ..study.residuals import TrialResidual
     from ..workflow.study import Study
 
-MOST_ALONE, LEAST_SHARE = 3, 0.005
-"""Links whose probability of carrying a load alone is printed: how many, and how improbable."""
-
 
 def removed_trials(before: Iterable[str], output: Path) -> str:
     """Names the trials whose earlier results the folder no longer holds; empty if there are none."""
@@ -72,18 +69,19 @@ def thresholds(residuals: Sequence[TrialResidual]) -> str:
 def found_load(load: AddedLoad) -> str:
     """What was added, and where."""
     if not load.carriers:
-        return "no load was found"
-    bodies = [(load.loads[name], load.half_widths[load.links.index(name)]) for name in load.carriers]
+        return load.not_excluded
+    carried = [(load.loads[name], load.links.index(name)) for name in load.carriers]
     rows = [
-        (body.link, f"{body.mass:.3f} ± {half:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, half in bodies
+        (
+            body.link,
+            f"{body.mass:.3f} ± {load.half_widths[k]:.3f}",
+            *(f"{1e3 * x:.0f}" for x in body.com),
+            f"{100.0 * load.probabilities[k]:.0f} %",
+        )
+        for body, k in carried
     ]
-    text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
-    alone = [(load.probabilities[k], load.links[k]) for k in np.argsort(-load.probabilities)[:MOST_ALONE]]
-    listed = ", ".join(f"{name} {100.0 * share:.0f} %" for share, name in alone if share >= LEAST_SHARE)
-    return (
-        f"{text}\n\n{load.total:.3f} ± {load.total_half_width:.3f} kg in all (95 %); {load.not_excluded}\n"
-        f"if one link carries all of it: {listed}"
-    )
+    text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]", "if alone"), rows)
+    return f"{text}\n\n{load.total:.3f} ± {load.total_half_width:.3f} kg in all (95 %); {load.not_excluded}"
 
 
 def compared(comparisons: Sequence[Comparison]) -> str:

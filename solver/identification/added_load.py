@@ -56,6 +56,7 @@ class AddedLoad(ArrayValue):
             it; NaN where nothing is carried. A change of the plates' offset between the recordings is not included: it
             looks like a load.
         total_half_width: [kg] of the sum of all loads; 0 without a load.
+        is_beyond: the data place the load farther from its links than it may be (`LoadOptions.margin`).
     """
 
     links: tuple[str, ...]
@@ -65,13 +66,12 @@ class AddedLoad(ArrayValue):
     probabilities: Annotated[np.ndarray, Array("K")]
     half_widths: Annotated[np.ndarray, Array("K", finite=False)]
     total_half_width: float
+    is_beyond: bool = False
 
     def __repr__(self) -> str:
-        if not self.carriers:
-            return "No load found"
         each = [f"{self.loads[name].mass:.2f} kg on {name}" for name in self.carriers]
         first = f"Load found: {self.total:.2f} ± {self.total_half_width:.2f} kg, most likely {' and '.join(each)}"
-        return f"{first}\n  {self.not_excluded}"
+        return f"{first}\n  {self.not_excluded}" if self.carriers else self.not_excluded
 
     @property
     def masses(self) -> np.ndarray:
@@ -86,12 +86,13 @@ class AddedLoad(ArrayValue):
     @property
     def not_excluded(self) -> str:
         """Sentence that lists where else the load may be."""
+        if not self.carriers:
+            return "No load found"
         if not self.alternatives:
             return "no other link, and no other pair of links, explains the data as well"
         shown = "; ".join(" and ".join(links) for links in self.alternatives[:MAX_LISTED])
         more = len(self.alternatives) - MAX_LISTED
-        remainder = f"; and {more} more" if more > 0 else ""
-        return f"not excluded at 95 %, the whole load on: {shown}{remainder}"
+        return f"not excluded at 95 %, the whole load on: {shown}" + f"; and {more} more" * (more > 0)
 
 
 MAX_LISTED = 6
@@ -145,6 +146,7 @@ def find_added_load(
         probabilities[link] = np.exp(-fit.cost + min(other.cost for other in alone.values()))
     if carriers:
         mass_std, total_std = likelihood.mass_std(carriers)
+    is_beyond = found[0].cost > likelihood.lower_bound(carriers) + _exclusion_threshold(1) if carriers else False
     others = _with_unobserved_links(rig, [fit.carriers for fit in found], candidates)
     return AddedLoad(
         rig.links,
@@ -152,8 +154,9 @@ def find_added_load(
         loads,
         tuple(tuple(rig.links[k] for k in links) for links in others),
         probabilities / probabilities.sum(),
-        TWO_SIDED_STDS * mass_std,
+        np.minimum(TWO_SIDED_STDS * mass_std, loads.total_mass),  # each mass lies between 0 and the sum
         TWO_SIDED_STDS * total_std,
+        is_beyond,
     )
 
 
@@ -165,7 +168,7 @@ def _search(likelihood: LoadLikelihood, candidates: Sequence[int], max_links: in
     smaller: Sets = {(): LoadFit((), np.zeros((likelihood.count, PER_LINK)), 0.0)}
     alone: Sets = {}
     for size in range(1, min(max_links, len(candidates)) + 1):
-        sets = _candidate_sets(candidates, size, smaller)
+        sets = list(combinations(candidates, size))
         reach = _exclusion_threshold(len(sets))
         fits = likelihood.fit_within(sets, reach)
         alone = alone or fits
@@ -175,14 +178,6 @@ def _search(likelihood: LoadLikelihood, candidates: Sequence[int], max_links: in
             return accepted + (_shared(likelihood, fits, limit) if accepted[0].carriers else []), alone
         smaller = fits
     return list(smaller.values()), alone
-
-
-def _candidate_sets(candidates: Sequence[int], size: int, smaller: Sets) -> list[tuple[int, ...]]:
-    """Sets of a given size: all sets up to two links; beyond that, a smaller set and one more link."""
-    if size <= 2:
-        return list(combinations(candidates, size))
-    larger = {tuple(sorted((*carriers, link))) for carriers in smaller for link in candidates if link not in carriers}
-    return sorted(larger)
 
 
 def _exclusion_threshold(count: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -222,17 +222,14 @@ def fit_axis_weights(regression: Regression, method: Method, rig: Rig) -> tuple[
     0.656 of the prior's residual) but flights, in which no plate measures, worse (angular momentum rate 9.5 instead of
     8.3 N m).
     """
-    regression = regression.weighted_by(rig.prior, rig.prior)
-    estimate = method(regression)
+    parameters = rig.prior
     for _ in range(WEIGHT_ITERATIONS):
-        regression = regression.weighted_by(estimate.parameters, rig.prior)
-        estimate = method(regression)
-    return regression, estimate
+        regression = regression.weighted_by(parameters, rig.prior)
+        parameters = method(regression).parameters
+    regression = regression.weighted_by(parameters, rig.prior)
+    return regression, method(regression)
 
 
 def merge_regressions(regressions: Sequence[Regression]) -> Regression:
     """One regression with the equations of all."""
-    result = regressions[0]
-    for part in regressions[1:]:
-        result = result.merge(part)
-    return result
+    return reduce(Regression.merge, regressions)

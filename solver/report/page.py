@@ -168,14 +168,7 @@ def _list_bounds(content: Content) -> str:
 
 def _list_carriers(content: Content) -> str:
     """Other links that may carry the load."""
-    if content.load is None:
-        return ""
-    if not content.load.carriers:
-        return "<p>The recordings with and without load do not differ: no load was found.</p>"
-    others = render_list(" and ".join(map(display_name, links)) for links in content.load.alternatives)
-    if not others:
-        return "<p>No other link, and no other two that share it, explain the data as well.</p>"
-    return f"<p>Not excluded by the data at 95 %, the whole load on:</p>{others}"
+    return "" if content.load is None else f"<p>{escape(display_name(content.load.not_excluded))}.</p>"
 
 
 def _wrench_figure(signals: Signals) -> Figure:

@@ -60,8 +60,8 @@ def warn_of_result(prepared: StudyData, identified: Identification, flights: Fli
     height = prepared.rig.provenance.get("height")
     is_small = "tables" in prepared.rig.provenance and isinstance(height, float) and height < ADULT_HEIGHT
     child = (
-        f"a height of {height} m is a child's, but the prior is {prepared.rig.prior_source}: children's heads are 10 "
-        "to 18 % of the body, their trunks up to 7 % of it more or less, and the intervals do not contain this"
+        f"a height of {height:.2f} m is a child's, but the prior is {prepared.rig.prior_source}: children's heads are "
+        "10 to 18 % of the body, their trunks up to 7 % of it more or less, and the intervals do not contain this"
     )
     return (
         *((child,) if is_small else ()),

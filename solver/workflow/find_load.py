@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ..base.arrays import list_names
 from ..base.errors import InvalidValue, checked
 from ..base.files import AnyPath, Paths
 from ..base.progress import PartialProgress, Progress, silent
@@ -81,7 +82,6 @@ def find_load(
     progress(0.8, "searching for a load")
     options = replace(options or LoadOptions(), base=study.identification.base_link)
     found = find_added_load(study.rig, study.trials, trials, options)
-    offset = _warn_of_offset(found, study.mass, prepared.mass)
     calibration = body if isinstance(body, Calibration) else None
     warnings = (
         *collect_warnings(bare, calibration),
@@ -89,20 +89,23 @@ def find_load(
         *study.warnings,
         *format_warnings(prepared.findings),
         *prepared.warnings,
-        *offset,
+        *_warn_of_load(found, study.mass, prepared.mass),
     )
     progress(1.0, "done")
     return replace(study, calibration=calibration, load=found, warnings=tuple(dict.fromkeys(warnings)))
 
 
-def _warn_of_offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:
-    """A warning if a load was found with plates that were never unloaded: an offset between them looks the same."""
-    unseen = [
-        trial.name for mass in (before, after) if mass is not None for trial in mass.trials if trial.unloaded is None
-    ]
-    if not found.carriers or not unseen:
-        return ()
-    return (
-        f"a load of {found.total:.2f} kg was found, but the plates are never unloaded in {', '.join(unseen)}: an "
-        f"offset of {GRAVITY * found.total:.0f} N between the recordings would look the same",
-    )
+def _warn_of_load(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> Iterator[str]:
+    """Warnings if plates were never unloaded, whose offset looks like a load, or if the load lies beyond its link."""
+    trials = [trial for mass in (before, after) if mass is not None for trial in mass.trials]
+    unseen = dict.fromkeys(trial.name for trial in trials if trial.unloaded is None)
+    if found.carriers and unseen:
+        yield (
+            f"a load of {found.total:.2f} kg was found, but the plates are never unloaded in {list_names(unseen)}: an "
+            f"offset of {GRAVITY * found.total:.0f} N between the recordings would look the same"
+        )
+    if found.is_beyond:
+        yield (
+            f"the load is not near {' and '.join(found.carriers)}: no load within the margin around the link explains "
+            "the forces, as of something held at arm's length; its mass and place are wrong: state a larger --margin"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,16 +59,17 @@ def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys:
     assert "if one link carries all" in page
 
 
-def test_offset_plates_look_like_a_load_and_the_warning_says_so() -> None:
-    """Nothing was carried, but the second set's sensors read 30 N more: some 3 kg, and what offset looks the same."""
+def find_where_forces_change(change: Callable[[np.ndarray], np.ndarray]) -> Study:
+    """Nothing was carried, but what the plates read (N, K, 6) in the second set is changed."""
     bare = simulated_robot()
     (recording,) = bare.recordings
-    wrenches = recording.wrenches
-    assert wrenches is not None
-    values = wrenches.values.copy()
-    values[:, :, 2] += 15.0
-    offset = replace(recording, wrenches=replace(wrenches, values=values))
-    study = find_load(bare.recordings, [offset], bare.rig, settings=QUICK)
+    wrenches = replace(recording.wrenches, values=change(recording.wrenches.values))  # type: ignore[union-attr]
+    return find_load(bare.recordings, [replace(recording, wrenches=wrenches)], bare.rig, settings=QUICK)
+
+
+def test_offset_plates_look_like_a_load_and_the_warning_says_so() -> None:
+    """Nothing was carried, but the second set's sensors read 30 N more: some 3 kg, and what offset looks the same."""
+    study = find_where_forces_change(lambda values: values + 15.0 * np.eye(6)[2])
     assert study.load.total == pytest.approx(30.0 / 9.81, abs=0.3)
     assert any("would look the same" in warning for warning in study.warnings)
 
@@ -88,12 +90,7 @@ def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> No
 
 def test_the_plates_stay_where_the_recordings_without_a_load_show_them() -> None:
     """A load on one side shifts the pressure as moved plates would: nothing is moved, and no plate is accused."""
-    bare = simulated_robot()
-    (recording,) = bare.recordings
-    wrenches = recording.wrenches
-    assert wrenches is not None
-    values = wrenches.values.copy()
-    values[:, :, 3:] += np.cross([0.0, 0.03, 0.0], values[:, :, :3])
-    moved = replace(recording, wrenches=replace(wrenches, values=values))
-    study = find_load(bare.recordings, [moved], bare.rig, settings=QUICK)
+    study = find_where_forces_change(
+        lambda values: np.dstack([values[..., :3], values[..., 3:] + np.cross([0.0, 0.03, 0.0], values[..., :3])])
+    )
     assert not any("location" in warning for warning in study.warnings)
