@@ -168,7 +168,8 @@ def _list_bounds(content: Content) -> str:
 
 def _list_carriers(content: Content) -> str:
     """Other links that may carry the load."""
-    return "" if content.load is None else f"<p>{escape(display_name(content.load.not_excluded))}.</p>"
+    text = "" if content.load is None else escape(display_name(content.load.not_excluded))
+    return text and f"<p>{text[0].upper()}{text[1:]}.</p>"
 
 
 def _wrench_figure(signals: Signals) -> Figure:

@@ -59,12 +59,16 @@ def warn_of_result(prepared: StudyData, identified: Identification, flights: Fli
     unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
     height = prepared.rig.provenance.get("height")
     is_small = "tables" in prepared.rig.provenance and isinstance(height, float) and height < ADULT_HEIGHT
-    child = (
-        f"a height of {height:.2f} m is a child's, but the prior is {prepared.rig.prior_source}: children's heads are "
-        "10 to 18 % of the body, their trunks up to 7 % of it more or less, and the intervals do not contain this"
+    children = (
+        "children's heads are 10 to 18 % of the body, their trunks up to 7 % of it more or less, and the intervals do "
+        "not contain this"
     )
     return (
-        *((child,) if is_small else ()),
+        *(
+            (f"a height of {height:.2f} m is a child's, but the prior is {prepared.rig.prior_source}: {children}",)
+            if is_small
+            else ()
+        ),
         *((f"{list_names(unused)}: no frame counts, left out of the identification",) if unused else ()),
         *((identified.undecided_reason,) if identified.undecided_reason else ()),
         *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]).values(),

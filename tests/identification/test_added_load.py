@@ -133,8 +133,8 @@ def test_a_load_beyond_the_margin_is_named_so(person: Rig) -> None:
     """What lies farther from its link than a load may be is said to; within a larger margin it is found."""
     far = InertialParameters.from_com(("box",), np.array([3.0]), np.array([[0.4, 0.0, 0.0]]), 0.01 * np.eye(3)[None])
     heavy = person.prior.replaced("right_forearm", person.prior.link("right_forearm") + far.values[0])
-    trials = recorded(person, person.prior, 1), recorded(person, heavy, 2)
-    near, wide = (find_added_load(person, *([t] for t in trials), LoadOptions(margin=m)) for m in (0.05, 0.4))
+    before, after = [recorded(person, person.prior, 1)], [recorded(person, heavy, 2)]
+    near, wide = (find_added_load(person, before, after, LoadOptions(margin=margin)) for margin in (0.05, 0.4))
     assert (near.is_beyond, wide.is_beyond) == (True, False)
     assert wide.carriers == ("right_forearm",)
 

@@ -63,7 +63,7 @@ def find_where_forces_change(change: Callable[[np.ndarray], np.ndarray]) -> Stud
     """Nothing was carried, but what the plates read (N, K, 6) in the second set is changed."""
     bare = simulated_robot()
     (recording,) = bare.recordings
-    wrenches = replace(recording.wrenches, values=change(recording.wrenches.values))  # type: ignore[union-attr]
+    wrenches = replace(recording.wrenches, values=change(recording.wrenches.values))  # type: ignore[type-var, union-attr]
     return find_load(bare.recordings, [replace(recording, wrenches=wrenches)], bare.rig, settings=QUICK)
 
 
