@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.calibration.body_mass import estimate_mass
+from solver.calibration.body_mass import _combine, estimate_mass
 from solver.calibration.trial_mass import (
     MassEvidence,
+    TrialMass,
+    UnloadedReading,
     collect_mass_evidence,
     estimate_trial_mass,
     read_unloaded_plates,
@@ -95,6 +98,23 @@ def test_readings_of_unloaded_plates_are_those_of_counted_frames_without_a_foot(
     assert found.offset == pytest.approx(shares @ [12.0, 0.0])
     assert found.std == pytest.approx(np.hypot(*(shares * [4.0, 9.0])))
     assert read_unloaded_plates(Wrenches(times, ("a", "c"), values[:, [0, 2]]), windows, 20.0) is None
+
+
+@pytest.mark.parametrize(
+    ("masses", "expected"),
+    [
+        ([70.0, 70.6], (70.3, np.sqrt(0.5))),
+        ([70.0, 72.4], (71.2, 1.2)),  # they differ by more than their deviations of 1 kg
+        ([70.0, 70.0, 76.0], (70.75, np.sqrt(4.5 / (2.0 + 1.5 / 5.25)))),  # beyond 1.5 deviations a trial pulls less
+    ],
+)
+def test_trials_are_pooled_by_precision_and_scatter(masses: list[float], expected: tuple[float, float]) -> None:
+    """By hand, also with an offset of one kilogram's weight that is known to three fifths of the deviation."""
+    plain = [TrialMass(str(mass), mass, 1.0, None, 1.0) for mass in masses]
+    offset = UnloadedReading(GRAVITY, 0.6 * GRAVITY)
+    corrected = [replace(each, apparent_mass=each.apparent_mass + 1.0, std=0.8, unloaded=offset) for each in plain]
+    for trials in (plain, corrected):
+        assert _combine(trials) == pytest.approx(expected, rel=1e-6)
 
 
 def test_trials_that_unload_the_plates_decide() -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from solver.calibration.marker_set import load_marker_set
 from solver.calibration.priors import build_prior
-from solver.calibration.subject import select_moving_frames
+from solver.calibration.subject import (
+    MOVING_FRAME_COUNT,
+    MOVING_STD,
+    STATIC_STD,
+    select_moving_frames,
+    select_static_frames,
+)
 from solver.rigs import human
 
 WIDTH, DEPTH = 0.25, 0.19  # m, between the ASIS and from them to the PSIS
@@ -32,13 +40,17 @@ def test_hips_follow_the_pelvis_markers(sex: str) -> None:
         np.testing.assert_allclose(hip, expected, atol=1e-4)
 
 
-def test_many_moving_recordings_count_as_two() -> None:
-    """The information of all moving frames together does not grow with the recordings: skin repeats its motion."""
+def test_recordings_of_one_kind_count_as_one_or_two() -> None:
+    """The information of all frames together does not grow with the recordings: skin repeats its motion. Static ones
+    count as one frame, many moving ones as two recordings.
+    """
     table = np.zeros((100, 3, 3))
 
-    def information(recordings: int) -> float:
-        frames, spread = select_moving_frames(table, recordings)
+    def information(select: Callable[[np.ndarray, int], tuple[list[np.ndarray], float]], recordings: int) -> float:
+        frames, spread = select(table, recordings)
         return recordings * len(frames) / spread**2
 
-    assert information(2) == pytest.approx(information(8))
-    assert information(1) < information(2)
+    for recordings, share in ((1, 0.5), (2, 1.0), (8, 1.0)):
+        assert information(select_static_frames, recordings) == pytest.approx(STATIC_STD**-2)
+        expected = share * MOVING_FRAME_COUNT * MOVING_STD**-2
+        assert information(select_moving_frames, recordings) == pytest.approx(expected)
