@@ -55,11 +55,11 @@ def under_feet(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
-    """Whatever the order of the plates, with soles or only names of feet, and if the load is 8 cm beside its sole."""
+    """Whatever the order of the plates, with soles or only names of feet, and if the load is 45 cm ahead of the toes."""
     motion = standing(rig)
     points = under_feet(rig, motion)
-    beside = points["right"] - [0.0, 0.13, 0.0]
-    trial = trial_of(rig, motion, {"plate 1": beside, "plate 2": points["left"]})
+    ahead = points["right"] + [0.6, 0.0, 0.0]
+    trial = trial_of(rig, motion, {"plate 1": ahead, "plate 2": points["left"]})
     expected = [rig.index("right_foot"), rig.index("left_foot")]
     for body in (rig, replace(rig, contacts=())):
         found = assign_wrenches(body, motion, trial.wrenches)
