@@ -55,7 +55,7 @@ def under_feet(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
-    """Whatever the order of the plates, with soles or only names of feet, and if the load is 45 cm ahead of the toes."""
+    """Whatever the order of the plates, with soles or only names of feet, and 45 cm ahead of the toes."""
     motion = standing(rig)
     points = under_feet(rig, motion)
     ahead = points["right"] + [0.6, 0.0, 0.0]
