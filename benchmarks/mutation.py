@@ -1,9 +1,10 @@
 """Mutation test: ``python -m benchmarks mutation [TARGET ...] [--mutants N] [--seed N]``.
 
 A mutant is a copy of the sources with one small change that a programmer could make by mistake: a sign, a factor, a
-comparison, a transpose, an index. The tests that execute the changed line run on it; a mutant is caught when one of
-them fails. Everything happens in a clone of the committed tree without recordings, so the figure says what the tests
-of a fork can notice. Mutants are drawn at random, the same ones for the same seed and sources.
+comparison, a transpose, an index. The tests that execute the changed line run on it, then the others of their files,
+whose fixtures may have executed it; a mutant is caught when one of them fails. Everything happens in a clone of the
+committed tree without recordings, so the figure says what the tests of a fork can notice. Mutants are drawn at random,
+the same ones for the same seed and sources.
 """
 
 from __future__ import annotations
@@ -13,17 +14,16 @@ import ast
 import json
 import os
 import random
-import resource
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import ceil
 from pathlib import Path
+from resource import RLIMIT_CPU, setrlimit
 
 from .reference import reference_line
 
@@ -166,7 +166,7 @@ def _test_target(clone: Path, target: str, number: int, seed: int) -> tuple[int,
     drawn = random.Random(f"{target} {seed}").sample(candidates, min(number, len(candidates)))
     caught = 0
     for number, mutant in enumerate(drawn, start=1):
-        start, names = time.monotonic(), covering[mutant.path, mutant.line]
+        start, names = time.monotonic(), _with_their_files(covering[mutant.path, mutant.line], seconds)
         if _is_caught(clone, mutant, names, ALLOWANCE + SLOWER * sum(seconds[name] for name in names)):
             caught += 1
         else:
@@ -211,6 +211,12 @@ def _covering_tests(
     return {line: sorted(set(names), key=seconds.__getitem__) for line, names in covering.items()}, seconds
 
 
+def _with_their_files(names: Sequence[str], seconds: Mapping[str, float]) -> list[str]:
+    """The tests, and after them the others of the same files."""
+    files = {name.partition("::")[0] for name in names}
+    return list(dict.fromkeys((*names, *(name for name in seconds if name.partition("::")[0] in files))))
+
+
 def _is_caught(clone: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> bool:
     file = clone / mutant.path
     source = file.read_text()
@@ -227,14 +233,10 @@ def _run(clone: Path, arguments: Sequence[str], limit: float | None) -> int:
     try:
         return subprocess.run([sys.executable, *arguments], cwd=clone, env=environment,
                               timeout=None if limit is None else WAITING * limit,
-                              preexec_fn=None if limit is None else partial(_limit_processor, ceil(limit)),
+                              preexec_fn=None if limit is None else lambda: setrlimit(RLIMIT_CPU, (ceil(limit),) * 2),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode  # fmt: skip
     except subprocess.TimeoutExpired:
         return -1
-
-
-def _limit_processor(seconds: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _executable(tree: ast.AST) -> Iterator[ast.AST]:

@@ -90,7 +90,7 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Plate checks", [finding_table(content)]),
         ("Body mass", [weighing_table(content)]),
         ("Marker tracking", [marker_table(content), _marker_figure(content)]),
-        ("Joint angles", [_angle_figure(one) for one in content.angles]),
+        ("Joint angles", [build_angle_figure(one) for one in content.angles]),
         ("Methods", [render_definitions(content.methods), f"<h3>Notes</h3>{notes}" if notes else ""]),
     )
 
@@ -180,7 +180,7 @@ def _wrench_figure(signals: Signals) -> Figure:
     )
 
 
-def _angle_figure(angles: TrialAngles) -> Figure:
+def build_angle_figure(angles: TrialAngles) -> Figure:
     table = [(name, "deg") for name in angles.names], angles.values, np.full(angles.values.shape, np.nan)
     if angles.cycles:
         caption, drawing = draw_cycles(angles.trial, angles.times, table, MIN_ANGLE_RANGE, angles.cycles)
