@@ -29,12 +29,15 @@ SEGMENTS = {
     "thigh": ("hip", "knee", 0.075), "shank": ("knee", "ankle", 0.05), "foot": ("ankle", "toe", 0.04),
 }  # fmt: skip
 """Start, end and radius [m] of a prism by segment; the abdomen has none."""
+PARENTS = {"forearm": "upper_arm", "shank": "thigh"}
+"""Segments whose skin near the joint another one moves too."""
 CENTRAL = ("pelvis", "abdomen", "torso", "head")
 GIRTHS = {"average": 1.0, "thin": 0.75, "light": 0.9, "heavy": 1.15, "muscular": 1.3, "obese": 1.5}
 
 
 def tiny_shapes() -> BodyShapes:
-    """Shapes of prisms along the segments, rigid but for their ends, with the mirror symmetry of a body."""
+    """Shapes of prisms along the segments with the mirror symmetry of a body; the first two rings of forearms and
+    shanks share the movement of the link before them."""
     left = {name: np.array(point) for name, point in {**LEFT, "tip": FINGER_TIP}.items()}
     points = {name: np.array(point) for name, point in {**CENTRE, "top": TOP}.items()}
     points |= {f"left_{name}": point for name, point in left.items()}
@@ -56,6 +59,11 @@ def tiny_shapes() -> BodyShapes:
     prism, count = _prism_faces(), SIDES * RINGS + 2
     faces = np.concatenate([prism + count * k for k in range(len(links)) if links[k] != "abdomen"])
     weights = np.repeat(np.eye(len(links)), count, axis=0)
+    for k, link in enumerate(links):
+        if (parent := PARENTS.get(_segment(link))) is not None:
+            first = slice(count * k, count * k + 2 * SIDES)
+            weights[first, k] = np.repeat([0.25, 0.75], SIDES)
+            weights[first, links.index(link.replace(_segment(link), parent))] = np.repeat([0.75, 0.25], SIDES)
     return BodyShapes(shapes, joints, faces, weights, tuple(links))
 
 

@@ -38,6 +38,7 @@ PEOPLE: tuple[tuple[str, float, float, dict[str, Any]], ...] = (
     ("male", 1.95, 95.0, {"shoulders": "girdle", "lengths": {"right_thigh": 0.50, "left_thigh": 0.47, "head": 0.27}}),
     ("female", 1.70, 65.0, {"joints": {"right_thigh": [0.02, -0.085, -0.10], "left_forearm": [0.01, 0.015, -0.28]}}),
 )
+FINGERS = ("index", "little")
 PROBES = {
     "lumbar": ("pelvis", "torso"), "neck": ("head", "head"), "cervical": ("torso", "torso"),
     **{
@@ -145,6 +146,31 @@ def test_joint_centres_are_those_of_the_rig(shapes: BodyShapes, rig: Rig) -> Non
             assert np.linalg.norm(found - expected) < 1e-3, joint
             checked += 1
     assert checked >= 11
+
+
+def corners(rig: Rig) -> np.ndarray:
+    """Places (5 K, 3) [mm] of five corners along each prism of the tiny shapes."""
+    shapes = tiny_shapes()
+    vertices = fit_body_mesh(rig, shapes).vertices[: len(shapes.weights)]
+    return 1e3 * vertices.reshape(len(shapes.links), -1, 3)[:, :55:11].reshape(-1, 3)
+
+
+def test_skin_stays_where_it_was() -> None:
+    """Five corners along every segment, of people of all builds and rigs, are where they were when the mesh was last
+    looked at, within the tolerance of the volume."""
+    found = np.concatenate([corners(human(height, mass, sex, **options)) for sex, height, mass, options in PEOPLE])
+    np.testing.assert_allclose(found, np.loadtxt(Path(__file__).parent / "body_mesh.txt"), atol=0.06)
+
+
+def test_palms_face_forward(rig: Rig) -> None:
+    """At the wrist the forearm has rolled until the line from the little finger to the index points outward, square to
+    the forearm."""
+    shapes = add_probes(tiny_shapes(), {f"left_{name}": ("left_forearm",) * 2 for name in ("elbow", "wrist", *FINGERS)})
+    mesh = fit_body_mesh(rig, shapes)
+    elbow, wrist, index, little = mesh.vertices[len(shapes.weights) - 4 : len(shapes.weights)]
+    along = (wrist - elbow) / np.linalg.norm(wrist - elbow)
+    across, outward = (vector - (vector @ along) * along for vector in (index - little, np.array([0.0, 1.0, 0.0])))
+    assert across @ outward / np.linalg.norm(across) / np.linalg.norm(outward) > 0.999
 
 
 def test_ends_are_those_of_the_rig(shapes: BodyShapes, rig: Rig) -> None:

@@ -50,7 +50,17 @@ def test_the_worst_margin_is_the_least_comfortable() -> None:
 
 @pytest.mark.parametrize(
     ("entry", "value"),
-    [("time", "soon"), ("com", [0.0, 1.0]), ("margins", [["zmp"]]), ("polygon", [1.0]), ("zmp", [0.0]), ("feet", ...)],
+    [
+        ("time", "soon"),
+        ("time", True),
+        ("time", math.nan),
+        ("failing", [3]),
+        ("com", [0.0, 1.0]),
+        ("margins", [["zmp"]]),
+        ("polygon", [1.0]),
+        ("zmp", [0.0]),
+        ("feet", ...),
+    ],
 )
 def test_a_malformed_frame_is_refused(entry: str, value: object) -> None:
     """A wrong or missing entry gives one kind of error."""
