@@ -39,3 +39,8 @@ class PartialProgress:
 
     def __call__(self, fraction: float, message: str) -> None:
         self.parent(self.start + (self.stop - self.start) * fraction, message)
+
+
+def halves(progress: Progress) -> tuple[PartialProgress, PartialProgress]:
+    """Progress of two parts of a job that follow each other."""
+    return PartialProgress(progress, 0.0, 0.5), PartialProgress(progress, 0.5, 1.0)

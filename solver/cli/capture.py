@@ -112,9 +112,8 @@ def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress)
         pass
     finally:
         source.close()
-    progress(0.9, "writing the take")
+    progress(1.0, "writing the take")
     capture.build_take(options.name).write(options.output, settings_of(options).filter)
-    progress(1.0, "done")
     print(f"{capture.status_text}\nwritten: {options.output}")
 
 

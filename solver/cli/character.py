@@ -35,9 +35,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.text_table import format_inertial_table
     from ..scene.rig import write_rig
 
-    progress(0.0, "reading the character")
     character = CHARACTER.read(options.character)
-    progress(0.1, "measuring its volume")
+    progress(0.0, "measuring its volume")
     built = build_character_rig(character, options.mass, by_name(options.parts, *PARTS))
     rig = built.rig
     print(f"{rig.name}: {len(rig.links)} links, {rig.prior.total_mass:.2f} kg\n")
@@ -48,4 +47,3 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         print(f"note: {note}")
     write_rig(options.output, rig)
     print(f"\nwritten: {options.output}")
-    progress(1.0, "done")

@@ -47,9 +47,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     dance = dance_of(options)
     verdict = check(dance, check_options(options, dance.checks), rate=options.rate, progress=progress)
     if options.output is not None:
-        progress(0.9, "writing")
+        progress(1.0, "writing")
         verdict.write(options.output)
-    progress(1.0, "checked")
     warn(verdict.checks.notes)
     print(verdict.report)
     options.found = {"summary": to_json_values(verdict.summary())}

@@ -12,7 +12,6 @@ from .dances import (
     add_authored,
     check_options,
     repair_options,
-    search_progress,
     write_answer,
 )
 from .options import add_verb
@@ -53,5 +52,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     wanted = CompleteOptions(**given(options, CompleteOptions))
     keyed = load_authored_dance(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
-                      progress=search_progress(progress))  # fmt: skip
+                      progress=progress)  # fmt: skip
     return write_answer(answer, options, progress)

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from ..base.errors import Cancelled, InvalidValue
-from ..base.progress import PartialProgress, Progress
+from ..base.progress import Progress
 from ..base.termination import NOTHING
 from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..options.dances import DanceOptions, human_options
@@ -96,14 +96,13 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
     progress(0.0, "building the rig")
     rig = body_of(options)
-    found = design(rig, dance_options(options, rig), PartialProgress(progress, 0.0, WRITING))
+    found = design(rig, dance_options(options, rig), progress)
     notes, summary = found.dance.notes, found.summary
     stopped = any(note.startswith("cancelled") for note in notes)
     if stopped and files_written(options.output):
         raise Cancelled(f"{NOTHING}: {options.output} keeps the results of an earlier run")
-    progress(WRITING, "writing")
+    progress(1.0, "writing")
     found.write(options.output, options.rate)
-    progress(1.0, "done")
     warn(notes)
     tempo = f"tempo of {options.music}: {found.options.bpm:.1f} beats a minute\n" if options.music else ""
     print(f"{found.report}\n\n{tempo}{summary.message}\nwritten: {options.output}")

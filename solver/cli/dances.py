@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ..base.progress import PartialProgress, Progress
+from ..base.progress import Progress
 from ..options.authoring import MOST_PROGRAMS, RepairOptions
 from ..options.checks import CheckOptions
 from .argument_types import add_options, given, path, rate
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..dance.workflows.loading import LoadedDance
 
 CARRIED = "override the conditions that are stored with the dance"
-WRITING = 0.95
-"""Fraction of the progress at which writing begins."""
 RATES = "(default: {}; a motion in samples keeps its own)"
 """Words of --rate."""
 
@@ -84,18 +82,12 @@ def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOp
     return result
 
 
-def search_progress(progress: Progress) -> Progress:
-    """The progress of the work before the result is written."""
-    return PartialProgress(progress, 0.0, WRITING)
-
-
 def write_answer(answer: EditedDance, options: argparse.Namespace, progress: Progress) -> int:
     """Write the result, print its report and return the exit code."""
     from ..dance.workflows.repair import LIMIT_NOTE
 
-    progress(WRITING, "writing")
+    progress(1.0, "writing")
     answer.write(options.output, options.rate)
-    progress(1.0, "done")
     print(f"{answer.report}\n\nwritten: {options.output}")
     if LIMIT_NOTE in answer.summary.notes:
         print("a larger --programs continues the search")

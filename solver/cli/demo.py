@@ -30,10 +30,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the demonstration."""
-    from ..base.progress import PartialProgress
+    from ..base.progress import halves
     from ..demo.run import identify_first, run_demo
 
-    first = identify_first(options.output, seed=options.seed, progress=PartialProgress(progress, 0.0, 0.25))
-    print(f"{first}\nthe full demonstration continues\n", flush=True)
-    for line in run_demo(options.output, seed=options.seed, progress=PartialProgress(progress, 0.25, 1.0)):
+    one, two = halves(progress)
+    print(
+        f"{identify_first(options.output, seed=options.seed, progress=one)}\nthe full demonstration continues\n",
+        flush=True,
+    )
+    for line in run_demo(options.output, seed=options.seed, progress=two):
         print(line)

@@ -35,5 +35,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     progress(0.0, "sampling the dance")
     motion = export(dance_of(options), options.output, options.rate)
-    progress(1.0, "done")
     print(f"written: {options.output}, {len(motion)} samples at {motion.rate:g} Hz")

@@ -60,7 +60,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
-    from ..base.progress import PartialProgress
+    from ..base.progress import halves
     from ..study.recordings import load, require_rates
     from ..workflow.find_load import find_load
     from .printed import warn
@@ -71,13 +71,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     with watched(read_options(options), (*options.before, *options.after)) as reading:
         before, after = (load(files, reading) for files in (options.before, options.after))
     require_rates((*before, *after), settings)
+    first, second = halves(progress)
     if body is None:
-        body = calibrated(options, before, PartialProgress(progress, 0.0, 0.3))
-    study = find_load(
-        before, after, body, settings=settings, options=searched, progress=PartialProgress(progress, 0.3, 0.97)
-    )
+        body = calibrated(options, before, first)
+    study = find_load(before, after, body, settings=settings, options=searched, progress=second)
     study.write(options.output)
-    progress(1.0, "done")
     warn(study.warnings)
     assert study.load is not None
     print(found_load(study.load))

@@ -73,7 +73,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     take_rig(options)
     rig = require_sense(options, options.files)
 
-    from ..base.progress import PartialProgress
     from ..report import REPORT_FILE
     from ..scene.study_folder import trial_files
     from ..study.recordings import load
@@ -84,16 +83,15 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     if options.write_into is not None:
         _require_match(options.write_into, rig)
     settings = settings_of(options)
-    part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
     recordings = load(options.files, reading)
     if not options.flight_only:
         require_forces(recordings)
     if person is None:
-        study = identify(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
+        study = identify(recordings, rig=rig, mass=options.mass, settings=settings, progress=progress)
     else:
-        study = identify(recordings, **person, settings=settings, progress=part)
-    progress(0.97, "writing")
+        study = identify(recordings, **person, settings=settings, progress=progress)
+    progress(1.0, "writing")
     before = trial_files(options.output)
     if options.write_into is not None:
         _show_matches(options.write_into, study)
@@ -104,7 +102,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         write_into=options.write_into,
         warn=reasons.append,
     )
-    progress(1.0, "done")
     warn((*study.warnings, *reasons))
     print(identified(study))
     for text in study.assumptions:

@@ -57,9 +57,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     for marker in (*(marker for marker, _ in options.place), *options.reject):
         if marker not in names:
             raise UnknownMarker(marker, sorted(names))
-    progress(0.1, "calibrating on the markers that are known by their names")
+    progress(0.0, "calibrating on the markers that are known by their names")
     found = recognise(recordings, height=options.height, given=given)
-    progress(1.0, "recognised")
     rows = [
         (
             row.marker,

@@ -12,7 +12,6 @@ from .dances import (
     add_authored,
     check_options,
     repair_options,
-    search_progress,
     write_answer,
 )
 from .options import add_verb
@@ -54,5 +53,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     keyed, notes = load_authored_with_notes(options.dance, options.trial)
     warn(notes)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options),
-                    rate=options.rate, progress=search_progress(progress))  # fmt: skip
+                    rate=options.rate, progress=progress)  # fmt: skip
     return write_answer(answer, options, progress)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidValue
-from ..base.progress import PartialProgress, Progress
+from ..base.progress import Progress, halves
 from ..options.authoring import RepairOptions, RetargetOptions
 from ..options.checks import CheckOptions
 from ..options.reading import ReadOptions, watched
@@ -102,12 +102,13 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     progress(0.0, "reading the recording")
+    first, second = halves(progress)
     file: Path = options.recording
     with watched(read_options(options), [file]) as reading:
         source = (
             load_performer(load_dance(file, options.trial))
             if os.path.isdir(file) or is_own_file(file)
-            else performer(options, reading, PartialProgress(progress, 0.0, 0.3))
+            else performer(options, reading, first)
         )
         if options.forces is not None:
             source = source.with_plate_contacts(forces(options.forces, reading))
@@ -123,11 +124,10 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         RetargetLimits(
             CHECKS.changed(**given(options, CheckOptions)), None if options.no_repair else repair_options(options)
         ),
-        PartialProgress(progress, 0.3, 0.95),
-        lambda first: first.write(options.output),
+        second,
+        lambda unchecked: unchecked.write(options.output),
     )
     followed.write(options.output)
-    progress(1.0, "done")
     summary = followed.summary()
     print(f"{followed.report}\n\n{summary.message}\nwritten: {options.output}")
     return OK if summary.delivered else INCOMPLETE
@@ -178,8 +178,9 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
     if recordings[0].markers is None:
         reason = "holds neither markers nor segments: `track` it with its --rig, and name the motion that is written"
         raise InvalidValue(f"the recording {reason}")
-    body = calibrated(options, recordings, PartialProgress(progress, 0.0, 0.5))
-    study = track(recordings, body, settings_of(options), PartialProgress(progress, 0.5, 1.0))
+    first, second = halves(progress)
+    body = calibrated(options, recordings, first)
+    study = track(recordings, body, settings_of(options), second)
     motion = study.records[0].motion
     if motion is None:
         raise InvalidValue("; ".join(study.warnings) or "the recording could not be tracked")

@@ -57,4 +57,3 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
         if (record := find_standing_posture(rig)) is not None:
             MOTION.write(options.standing, record)
-    progress(1.0, "done")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..base.progress import Progress
-from .dances import add_answer, add_authored, check_options, search_progress, write_answer
+from .dances import add_answer, add_authored, check_options, write_answer
 from .options import add_verb
 
 EXPLANATION = """
@@ -36,7 +36,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.slow import slow
 
     keyed = load_authored_dance(options.dance)
-    answer = slow(
-        keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=search_progress(progress)
-    )
+    answer = slow(keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=progress)
     return write_answer(answer, options, progress)

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     take_rig(options)
     body: Calibration | Rig | None = require_sense(options, options.files)
-    from ..base.progress import PartialProgress
+    from ..base.progress import halves
     from ..calibration.calibration import Calibration
     from ..formats.text_table import format_table
     from ..scene.study_folder import trial_files
@@ -83,13 +83,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     if segments is None and (options.mapping is not None or options.save_mapping is not None):
         raise InvalidValue("no recording holds segments, so a mapping has no use")
+    first, second = halves(progress)
     if body is None and (segments is None or options.calibration is not None):
-        body = calibrated(options, recordings, PartialProgress(progress, 0.0, 0.4))
+        body = calibrated(options, recordings, first)
     if segments is not None:
         body = body.rig if isinstance(body, Calibration) else body or _person(subject(options))
         mapping = mapping or guess_mapping(segments, body)
     assert body is not None
-    study = track(recordings, body, settings, PartialProgress(progress, 0.4, 1.0), mapping)
+    study = track(recordings, body, settings, second, mapping)
     before = trial_files(options.output)
     study.write(options.output)
     if mapping is not None:

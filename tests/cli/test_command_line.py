@@ -176,7 +176,7 @@ def test_rig_is_written_by_its_suffix(tmp_path: Path) -> None:
     for name in ("hoap3.json", "hoap3.urdf"):
         done = run("rig", "hoap3", "--output", str(tmp_path / name), "--progress", "json")
         assert done.returncode == 0
-        assert json.loads(done.stdout.splitlines()[-1])["fraction"] == 1.0
+        assert json.loads(done.stdout.splitlines()[0])["fraction"] == 0.0
     drawn, rig = read_rig(tmp_path / "hoap3.json"), from_urdf(tmp_path / "hoap3.urdf")
     masses = dict(zip(drawn.links, drawn.masses, strict=True))
     assert {link: masses[link] for link in rig.links} == pytest.approx(dict(zip(rig.links, rig.masses, strict=True)))
