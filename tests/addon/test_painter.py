@@ -14,7 +14,6 @@ import pytest
 from addon.drawing.painting.geometry import Geometry
 from addon.drawing.painting.png import write_png
 from addon.drawing.painting.rasterise import rasterise
-from addon.drawing.painting.shadow import cast_shadow, lamp_basis
 from addon.drawing.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
 from addon.rehearsal.dance import RehearsedDance
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
@@ -38,6 +37,19 @@ from tests.addon.test_scene import found
 SIZE = 40, 30
 WIDE = Staging(size=(192, 108))
 BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title_time=0.0, rest=0.0, ghost="none")
+
+
+SEEN = Path(__file__).parent / "rehearsal.png"
+
+
+def read_picture(path: Path) -> np.ndarray:
+    """An image file's values (rows, columns, 3), 0 to 255, the top row first."""
+    image = bpy.data.images.load(str(path))
+    values = np.empty(image.size[0] * image.size[1] * 4, np.float32)
+    image.pixels.foreach_get(values)
+    shown = values.reshape(image.size[1], image.size[0], 4)[::-1, :, :3]
+    bpy.data.images.remove(image)
+    return 255.0 * shown
 
 
 def on_the_floor(rig: Rig) -> RehearsedDance:
@@ -101,13 +113,12 @@ def test_interpolation_reproduces_a_plane() -> None:
     np.testing.assert_allclose(values, wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("rig", [hoap3(), human(1.7, 65.0, "female")], ids=["robot", "person"])
 @pytest.mark.parametrize("mirror", [False, True])
-def test_painter_agrees_with_cycles(empty_scene: None, rig: Rig, mirror: bool, tmp_path: Path) -> None:
+def test_painter_agrees_with_cycles(empty_scene: None, robot: Rig, mirror: bool, tmp_path: Path) -> None:
     """Both sides of the body have their colours where Cycles shows them, also when mirrored."""
-    body, dance = build(rig), on_the_floor(rig)
+    body, dance = build(robot), on_the_floor(robot)
     with remove_added_data():
-        scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), Staging(size=WIDE.size, mirror=mirror))
+        scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), replace(WIDE, mirror=mirror))
         painted = FramePainter(scene).paint(6) / 255.0
         traced = picture(scene, 6, tmp_path)[::-1]
     inside = slice(12, 90)  # without the captions
@@ -117,16 +128,19 @@ def test_painter_agrees_with_cycles(empty_scene: None, rig: Rig, mirror: bool, t
         assert (ours & theirs).sum() > 0.8 * (ours | theirs).sum()
 
 
-def test_the_picture_changes_only_where_something_moves(empty_scene: None) -> None:
-    """Two frames differ at the moving arm and its shadow; painting a frame again gives the same picture."""
-    rig = hoap3()
-    body, dance = build(rig), on_the_floor(rig)
-    with remove_added_data():
-        painter = FramePainter(build_scene(body, dance, plan_rehearsal(dance, BRIEF), WIDE))
-        still, moved, again = (painter.paint(frame) for frame in (1, 6, 1))
-    np.testing.assert_array_equal(still, again)
-    changed = (still.astype(int) - moved).any(axis=2)[:94]
-    assert 20 < changed.sum() < 0.3 * changed.size
+def test_pictures_are_those_that_were_looked_at(empty_scene: None, robot: Rig) -> None:
+    """Blocks of six pixels of two frames of the robot's dance, and of both mirrored, have the colours of the picture
+    beside this file; painting a frame again gives the same picture."""
+    body, dance = build(robot), on_the_floor(robot)
+    rows = []
+    for mirror in (False, True):
+        with remove_added_data():
+            scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), replace(WIDE, mirror=mirror))
+            still, moved, again = map(FramePainter(scene).paint, (1, 6, 1))
+        np.testing.assert_array_equal(still, again)
+        rows.append(np.concatenate([still, moved], axis=1))
+    blocks = (shown.reshape(36, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (np.concatenate(rows), read_picture(SEEN)))
+    np.testing.assert_allclose(*blocks, atol=1.0)
 
 
 def test_only_casters_cast_shadows(empty_scene: None) -> None:
@@ -161,21 +175,6 @@ def test_only_casters_cast_shadows(empty_scene: None) -> None:
     assert (without != unshaded).any()
     assert not (without != unshaded)[outside].any()
     assert (without != shaded)[outside].any()
-
-
-def test_edges_of_shadows_are_soft() -> None:
-    """Across the edge of a plate's shadow the light rises from none to all over several texels."""
-    corners = np.array([[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]], np.float32)
-    up = np.tile(np.array([0.0, 0.0, 1.0], np.float32), (4, 1))
-    triangles = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
-    plate = Geometry(triangles, np.ones((2, 3), np.float32), corners, up, np.ones(2, bool))
-    shadow = cast_shadow(plate, lamp_basis(np.array([0.0, 0.0, 1.0])), 1.0)
-    line = np.linspace(0.9, 1.1, 100, dtype=np.float32)
-    lit = shadow.lit(np.stack([line, 0.0 * line, 0.0 * line], axis=1), np.ones(100, np.float32))
-    assert lit[0] == 0.0
-    assert lit[-1] == pytest.approx(1.0)
-    assert (np.diff(lit) >= -1e-6).all()
-    assert len(np.unique(np.round(lit, 3))) > 4
 
 
 def test_a_scene_from_a_file_is_painted_alike(empty_scene: None, tmp_path: Path) -> None:
@@ -215,11 +214,7 @@ def test_images_hold_exactly_the_picture(tmp_path: Path) -> None:
     data = (tmp_path / "image.png").read_bytes()
     length = struct.unpack(">I", data[8:12])[0]
     assert struct.unpack(">I", data[16 + length : 20 + length])[0] == zlib.crc32(data[12 : 16 + length])
-    image = bpy.data.images.load(str(tmp_path / "image.png"))
-    values = np.empty(7 * 5 * 4, np.float32)
-    image.pixels.foreach_get(values)
-    bpy.data.images.remove(image)
-    np.testing.assert_allclose(values.reshape(5, 7, 4)[::-1, :, :3], shown / 255.0, atol=1e-6)
+    np.testing.assert_allclose(read_picture(tmp_path / "image.png"), shown, atol=1e-3)
 
 
 def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) -> None:
@@ -230,12 +225,8 @@ def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) ->
     before, scene = set(bpy.data.objects), bpy.context.scene
     path = render_body(bpy.context, body, tmp_path / "body.png")
     assert (set(bpy.data.objects), scene.camera, scene.render.resolution_x) == (before, None, 1920)
-    image = bpy.data.images.load(str(path))
-    wide, high = image.size[0], image.size[1]
-    values = np.empty(wide * high * 4, np.float32)
-    image.pixels.foreach_get(values)
-    shown = values.reshape(high, wide, 4)[::-1, :, :3]
-    assert (wide, high) == (len(PICTURED_QUANTITIES) * PANEL_WIDTH, PANEL_HEIGHT)
+    shown = read_picture(path) / 255.0
+    assert shown.shape[:2] == (PANEL_HEIGHT, len(PICTURED_QUANTITIES) * PANEL_WIDTH)
     colour_body(bpy.context.scene, body, "mass")
     material = material_of(shapes_of(body)["torso"], "torso")
     wanted = linear_to_srgb(np.array(material.diffuse_color)[:3])

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.base.errors import InvalidValue
 from solver.cli import OK, WRONG_INPUT, main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
@@ -16,7 +15,6 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
-from solver.feasibility import check_motion
 from solver.options.checks import CheckOptions
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -185,14 +183,6 @@ def test_senseless_timelines_are_one_line(
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert said in line
     assert [file.name for file in tmp_path.iterdir()] == ["wrong.timeline.npz"]
-
-
-def test_soles_without_area_are_named(dragged: AuthoredDance) -> None:
-    """Two soles that are lines hold nobody, though the polygon around both has an area: the first is named."""
-    rig = dragged.rig
-    lines = tuple(replace(patch, vertices=patch.vertices * [1.0, 0.0, 1.0]) for patch in rig.contacts)
-    with pytest.raises(InvalidValue, match=r"_sole of rig .* no area"):
-        check_motion(replace(rig, contacts=lines), dragged.motion(10.0), dragged.schedule)
 
 
 def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: AuthoredDance, tmp_path: Path) -> None:

@@ -256,15 +256,6 @@ def test_merged_links_change_the_weights_only(shapes: BodyShapes) -> None:
     assert np.allclose(other.weights[first][head, merged.index("torso")], 1.0)
 
 
-def test_heavier_bodies_have_larger_girths(shapes: BodyShapes) -> None:
-    """Of two people of one stature the heavier has the wider waist and the same joint centres."""
-    light, heavy = (fit_body_mesh(human(1.7, mass, "male"), add_probes(shapes, PROBES)) for mass in (55.0, 95.0))
-    waist = [np.ptp(mesh.vertices[np.abs(mesh.vertices[:, 2] - 0.1) < 0.06, 0]) for mesh in (light, heavy)]
-    assert waist[1] > 1.1 * waist[0]
-    probes = slice(len(shapes.weights), len(shapes.weights) + len(PROBES))
-    assert np.allclose(light.vertices[probes], heavy.vertices[probes], atol=1e-3)
-
-
 @pytest.mark.parametrize("link", BENDS)
 def test_bent_limbs_keep_their_volume(link: str) -> None:
     """Bending an elbow, knee, hip or shoulder by 90 degrees leaves at least 85 % of the volume around the joint."""
