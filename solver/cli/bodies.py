@@ -164,10 +164,9 @@ def take_rig(options: argparse.Namespace) -> None:
     Raises:
         InvalidValue: several rigs.
     """
-    if any(file.suffix.lower() in robot_suffixes() for file in options.files):
-        from ..study.recordings import take_model
+    from ..study.recordings import take_model
 
-        options.files, options.rig = take_model(options.files, options.rig)
+    options.files, options.rig = take_model(options.files, options.rig)
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:

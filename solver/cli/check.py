@@ -47,7 +47,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     dance = dance_of(options)
     verdict = check(dance, check_options(options, dance.checks), rate=options.rate, progress=progress)
     if options.output is not None:
-        progress(1.0, "writing")
         verdict.write(options.output)
     warn(verdict.checks.notes)
     print(verdict.report)

@@ -48,9 +48,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.complete import complete
     from ..dance.workflows.loading import load_authored_dance
 
-    progress(0.0, "reading the dance")
     wanted = CompleteOptions(**given(options, CompleteOptions))
     keyed = load_authored_dance(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
                       progress=progress)  # fmt: skip
-    return write_answer(answer, options, progress)
+    return write_answer(answer, options)

@@ -101,7 +101,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     stopped = any(note.startswith("cancelled") for note in notes)
     if stopped and files_written(options.output):
         raise Cancelled(f"{NOTHING}: {options.output} keeps the results of an earlier run")
-    progress(1.0, "writing")
     found.write(options.output, options.rate)
     warn(notes)
     tempo = f"tempo of {options.music}: {found.options.bpm:.1f} beats a minute\n" if options.music else ""

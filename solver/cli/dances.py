@@ -6,7 +6,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ..base.progress import Progress
 from ..options.authoring import MOST_PROGRAMS, RepairOptions
 from ..options.checks import CheckOptions
 from .argument_types import add_options, given, path, rate
@@ -82,11 +81,10 @@ def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOp
     return result
 
 
-def write_answer(answer: EditedDance, options: argparse.Namespace, progress: Progress) -> int:
+def write_answer(answer: EditedDance, options: argparse.Namespace) -> int:
     """Write the result, print its report and return the exit code."""
     from ..dance.workflows.repair import LIMIT_NOTE
 
-    progress(1.0, "writing")
     answer.write(options.output, options.rate)
     print(f"{answer.report}\n\nwritten: {options.output}")
     if LIMIT_NOTE in answer.summary.notes:

@@ -33,6 +33,5 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from ..dance.workflows.export import export
 
-    progress(0.0, "sampling the dance")
     motion = export(dance_of(options), options.output, options.rate)
     print(f"written: {options.output}, {len(motion)} samples at {motion.rate:g} Hz")

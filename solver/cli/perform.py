@@ -43,7 +43,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.perform import perform
 
     found = perform(options.plan, options.performed, trial=options.trial, progress=progress)
-    progress(1.0, "writing")
     found.write(options.output)
     print(f"{found.report}\n\nwritten: {options.output}")
     return OK if found.is_performance else INCOMPLETE

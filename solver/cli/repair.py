@@ -49,9 +49,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.repair import repair
     from .printed import warn
 
-    progress(0.0, "reading the dance")
     keyed, notes = load_authored_with_notes(options.dance, options.trial)
     warn(notes)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options),
                     rate=options.rate, progress=progress)  # fmt: skip
-    return write_answer(answer, options, progress)
+    return write_answer(answer, options)

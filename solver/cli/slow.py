@@ -37,4 +37,4 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
     keyed = load_authored_dance(options.dance)
     answer = slow(keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=progress)
-    return write_answer(answer, options, progress)
+    return write_answer(answer, options)

@@ -30,9 +30,6 @@ from .figures import MASS_LEGEND, UNITS
 from .svg import DASH
 from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_interval
 
-MAX_UNFOLDED = 6
-"""Largest number of subjects whose warnings are unfolded from the start."""
-
 
 def render_cohort(cohort: Cohort) -> str:
     """The whole page, with links to the subjects' own reports in the folders next to it."""
@@ -52,7 +49,7 @@ def build_sections(cohort: Cohort) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Failed", [render_list((f"{item.name}: {item.reason}" for item in cohort.failed), "warnings")]),
         ("Subjects", [subject_table(cohort)]),
         ("Masses", [block for some in groups.values() for block in (_mass_figure(some), mass_table(some))]),
-        ("Warnings", [_fold_warnings(member, cohort) for member in cohort.members if member.warnings]),
+        ("Warnings", [_fold_warnings(member) for member in cohort.members if member.warnings]),
         ("Methods", [render_definitions(cohort.methods)]),
     )
 
@@ -153,12 +150,11 @@ def mass_table(members: Sequence[CohortMember]) -> Table:
     )  # fmt: skip
 
 
-def _fold_warnings(member: CohortMember, cohort: Cohort) -> str:
-    """One subject's warnings, unfolded if there are few subjects."""
-    is_open = " open" * (len(cohort.members) <= MAX_UNFOLDED)
+def _fold_warnings(member: CohortMember) -> str:
+    """One subject's warnings, folded."""
     count = f"{len(member.warnings)} warning{'s' * (len(member.warnings) > 1)}"
     listed = render_list(member.warnings, "warnings")
-    return f"<details{is_open}><summary><b>{escape(member.name)}</b>: {count}</summary>{listed}</details>"
+    return f"<details><summary><b>{escape(member.name)}</b>: {count}</summary>{listed}</details>"
 
 
 COHORT_PAGE, COHORT_FILE, COHORT_TABLE = "cohort.html", "cohort.json", "cohort.csv"

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 import pytest
 
-from solver.base.progress import Progress
 from solver.cli.options import PROGRESS
 
 
 @pytest.fixture(autouse=True)
-def checked_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Progress that is not shown stays within 0 and 1 and never falls."""
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The progress that is not shown: it stays within 0 and 1 and never falls."""
+    reached = [0.0]
 
-    @contextmanager
-    def checked() -> Iterator[Progress]:
-        reached = 0.0
+    def progress(fraction: float, message: str) -> None:
+        assert reached[-1] <= fraction <= 1.0, message
+        reached.append(fraction)
 
-        def progress(fraction: float, message: str) -> None:
-            nonlocal reached
-            assert reached <= fraction <= 1.0, message
-            reached = fraction
-
-        yield progress
-
-    monkeypatch.setitem(PROGRESS, "none", checked)
+    monkeypatch.setitem(PROGRESS, "none", lambda: nullcontext(progress))
+    return reached

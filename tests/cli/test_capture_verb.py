@@ -22,7 +22,9 @@ from solver.study.joint_motion import joints_of
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
+def test_a_replayed_recording_is_captured(
+    tmp_path: Path, steps: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
     """`replay` in one process, `capture` in another: a folder with the motion, and one line that counts the samples."""
     rig = hoap3()
     q = np.tile(rig.neutral, (60, 1))
@@ -38,11 +40,14 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert listening.stdout.readline().startswith("listening to 127.0.0.1")
-    assert main(["replay", str(tmp_path / "dance.npz"), "--port", port, "--speed", "2", "--progress", "none"]) == 0
+    times = ["--speed", "2", "--repeat", "4"]
+    assert main(["replay", str(tmp_path / "dance.npz"), "--port", port, *times, "--progress", "none"]) == 0
+    assert steps[1:] == pytest.approx([1.0 / 2.36, 2.0 / 2.36], abs=0.02)
+    assert "at 200 Hz" in capsys.readouterr().out
     out, complaints = listening.communicate(timeout=60)
     assert listening.returncode == 0, complaints
-    assert "60 samples accepted" in out
-    assert len(MOTION.read(tmp_path / "take" / "take.motion.npz")) == 60
+    assert "240 samples accepted" in out
+    assert len(MOTION.read(tmp_path / "take" / "take.motion.npz")) == 240
 
 
 def test_an_address_of_the_network_is_named() -> None:

@@ -168,15 +168,12 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
 
 def test_rig_is_written_by_its_suffix(tmp_path: Path) -> None:
     """A rig's .json holds the links and masses that its .urdf holds; another suffix is refused before any work."""
-    import json
-
     from solver.rigs import from_urdf
     from solver.scene.rig import read_rig
 
     for name in ("hoap3.json", "hoap3.urdf"):
-        done = run("rig", "hoap3", "--output", str(tmp_path / name), "--progress", "json")
+        done = run("rig", "hoap3", "--output", str(tmp_path / name), "--progress", "none")
         assert done.returncode == 0
-        assert json.loads(done.stdout.splitlines()[0])["fraction"] == 0.0
     drawn, rig = read_rig(tmp_path / "hoap3.json"), from_urdf(tmp_path / "hoap3.urdf")
     masses = dict(zip(drawn.links, drawn.masses, strict=True))
     assert {link: masses[link] for link in rig.links} == pytest.approx(dict(zip(rig.links, rig.masses, strict=True)))

@@ -110,19 +110,6 @@ def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_stopped_before_anything_is_danced_it_writes_nothing(tmp_path: Path) -> None:
-    """Cancelled among the postures, the verb leaves no folder."""
-
-    def stop(fraction: float, message: str) -> None:
-        if message.startswith("postures"):
-            raise Cancelled("enough")
-
-    options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
-    with pytest.raises(Cancelled):
-        run(options, stop)
-    assert list(tmp_path.iterdir()) == []
-
-
 def _without_feet() -> Rig:
     return replace(RIG, contacts=())
 

@@ -18,7 +18,6 @@ from solver.feasibility.messages import (
     suggest_allowed_pairs,
 )
 from solver.rigs import hoap3
-from solver.scene.labels import format_angle, format_length, join_names
 from solver.values.inertials import GRAVITY_VECTOR
 from solver.values.motion import Motion
 
@@ -54,21 +53,6 @@ def test_every_check_describes_how_much(check: Check) -> None:
     assert check.messages.format_value(0.123) in failed
     assert failed != held
     assert "_" not in failed + held
-
-
-def test_numbers_keep_their_digits() -> None:
-    """Small lengths are in millimetres and small angles have two digits: no value is printed as zero."""
-    texts = [format_length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
-    assert texts == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
-    assert [format_angle(np.radians(x)) for x in (57.3, 6.04, 0.031)] == ["57 deg", "6.0 deg", "0.031 deg"]
-    assert [format_angle(np.radians(x)) for x in (0.0, 2e-4, -2e-4)] == ["0 deg", "under 0.001 deg", "under 0.001 deg"]
-
-
-def test_long_lists_are_cut() -> None:
-    """Few things are named, of many it is said how many more there are."""
-    assert join_names(["a"]) == "a"
-    assert join_names(["a", "b", "c"]) == "a, b and c"
-    assert join_names(list("abcdef")) == "a, b, c and 3 more"
 
 
 def test_hanging_differs_from_jumping() -> None:
