@@ -139,8 +139,10 @@ def test_pictures_are_those_that_were_looked_at(empty_scene: None, robot: Rig) -
             still, moved, again = map(FramePainter(scene).paint, (1, 6, 1))
         np.testing.assert_array_equal(still, again)
         rows.append(np.concatenate([still, moved], axis=1))
-    blocks = (shown.reshape(36, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (np.concatenate(rows), read_picture(SEEN)))
-    np.testing.assert_allclose(*blocks, atol=1.0)
+    found, seen = (
+        shown.reshape(36, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (np.concatenate(rows), read_picture(SEEN))
+    )
+    np.testing.assert_allclose(found, seen, atol=1.0)
 
 
 def test_only_casters_cast_shadows(empty_scene: None) -> None:
