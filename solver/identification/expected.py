@@ -25,8 +25,8 @@ PERSON_RESIDUALS = np.array([7.0, 2.5, 8.0, 1.2, 2.5, 0.5])
 sit to stand and walk."""
 
 RATE = 12.5
-"""[1/s] Samples of a motion that are used. At half and at four times the rate promises to HOAP-3 are the same within
-.1 %, to a person within .5 %."""
+"""[1/s] Samples of a motion that are used. Chosen on dances of HOAP-3 and of a person: at half and at four times the
+rate promises are the same within .1 % and .5 %."""
 
 
 def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQuantity, ...]:
