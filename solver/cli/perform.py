@@ -1,4 +1,4 @@
-"""``perform``: how closely a dance was performed, and what its performance excites."""
+"""``perform``: how closely a dance was performed, and what its performance determines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from .options import add_output, add_verb
 
 EXPLANATION = """
 Aligns the performance with the plan in time (when it began, and at what pace), then compares every joint: root mean
-square error, constant offset, correlation and gain (performed over planned amplitude); and what both excite, as
-condition number by link and as what they determine (widths of 95 % intervals over the prior's).
+square error, constant offset, correlation and gain (performed over planned amplitude); and what both
+determine of the performer's body (widths of 95 % intervals over the prior's).
 
 PLAN is a dance (.npz), an authored dance (.json), a timeline (.timeline.npz) or another recording's .motion.npz.
 PERFORMED is the folder written by `track` or `identify`, or a .motion.npz in it. A recorded person is calibrated and
-so has other lengths than the planned rig: joint angles are compared by the links' names, and both excitations are those
-of the performer's body.
+so has other lengths than the planned rig: joint angles are compared by the links' names.
 
 Written to DIR: performance.json (SI, with a row for each joint) and report.txt.
 

@@ -60,13 +60,6 @@ class PosturePool:
         """The pool of some of them, by a mask."""
         return PosturePool(self.footing, self.y[kept], self.pose_indices[kept])
 
-    def draw_first_choice(self, number: int, generator: np.random.Generator) -> np.ndarray:
-        """Indices (number,) of randomly drawn postures; of each named pose in turn."""
-        order = generator.permutation(len(self.y))
-        motifs = self.pose_indices[order]
-        turn = np.array([int((motifs[:place] == own).sum()) for place, own in enumerate(motifs)], int)
-        return order[np.argsort(turn, kind="stable")][:number]
-
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
@@ -229,8 +222,6 @@ def choose_postures(
 ) -> tuple[list[np.ndarray], float]:
     """Choose the best postures of each pool, (14): indices per pool, and the criterion of all of them.
 
-    A variation of a named pose is exchanged for variations of the same pose only, so that each pose is danced.
-
     Args:
         legged: rig of the postures.
         pools: one per group.
@@ -245,17 +236,16 @@ def choose_postures(
         motion = to_motion(legged.solve_static(pool.y, pool.footing.solved)[1])
         matrices.append(objective.row_matrices(base_regressor(legged.rig, motion, structure)))
     generator = np.random.default_rng(seed)
-    chosen = [pool.draw_first_choice(number, generator) for pool, number in zip(pools, numbers)]
+    chosen = [generator.permutation(len(pool.y))[:number] for pool, number in zip(pools, numbers)]
     total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
     value = float(objective.value(total))
     for _ in range(MAX_EXCHANGE_PASSES):
         before = value
-        for pool, group, own in zip(pools, matrices, chosen):
+        for group, own in zip(matrices, chosen):
             for place in range(len(own)):
                 without = total - group[own[place]]
                 values = objective.value(without + group)
                 values[np.delete(own, place)] = np.inf
-                values[pool.pose_indices != pool.pose_indices[own[place]]] = np.inf
                 new = int(np.argmin(values))
                 if values[new] < value * (1.0 - 1e-9):
                     own[place], total, value = new, without + group[new], float(values[new])

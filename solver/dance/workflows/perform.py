@@ -1,4 +1,4 @@
-"""Compare a recording with the dance that it performs: joint angles and excitation."""
+"""Compare a recording with the dance that it performs: joint angles, and what both determine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ...base.errors import InputError, InvalidValue, checked
 from ...base.progress import Progress, silent
 from ...dynamics.coordinates import continuous_coordinates
 from ...formats.text_table import format_table
-from ...identification.base_parameters import base_parameters
 from ...identification.expected import expect_determined, wrench_quantity
 from ...scene.dance_folder import PERFORMANCE_FILE, REPORT_FILE
 from ...scene.determined import TABLES, DeterminedQuantity
@@ -40,7 +39,7 @@ class PerformedDance:
 
     Attributes:
         plan, performed: the motions.
-        performance: of each joint, and the excitation of both.
+        performance: of each joint.
         compared_joints: indices of the joint coordinates that both bodies have.
         notes: what is compared if the two rigs differ.
         expected: what `identify` will determine from the plan and from the performance.
@@ -116,7 +115,7 @@ def perform(
     trial: str | None = None,
     progress: Progress = silent,
 ) -> PerformedDance:
-    """Compare a recording with the dance that it performs: align in time, then compare joints and excitation.
+    """Compare a recording with the dance that it performs: align in time, then compare joints and what both determine.
 
     Args:
         plan: a dance, a timeline, or another recording's motion.
@@ -140,7 +139,7 @@ def perform(
     progress(0.2, "aligning and comparing")
     on_performer = transfer_motion(plan.rig, plan.motion, rig)
     require_movement(plan, on_performer, rig)
-    found = compare_performance(rig, on_performer, performed.motion, structure=base_parameters(rig))
+    found = compare_performance(rig, on_performer, performed.motion)
     shared = common_links(plan.rig, rig)
     compared = tuple(k for k, name in enumerate(found.joints) if name.split(" ")[0] in shared)
     progress(0.6, "what both determine")
@@ -218,8 +217,8 @@ def describe_rig_differences(plan: RecordedMotion, performed: RecordedMotion, sh
         return [f"Plan and performance are of the same rig, {one.name}."]
     notes = [
         f"The plan is for {one.name}, the performance by {other.name} with its own lengths: angles of the "
-        f"{len(shared)} common joints are compared, not the positions of hands and feet, and both excitations are "
-        "those of the performer's body."
+        f"{len(shared)} common joints are compared, not the positions of hands and feet, and both determine "
+        "the performer's body."
     ]
     for whose, own in (("plan", one), ("performance", other)):
         alone = [link for link in own.links[1:] if link not in shared]
@@ -236,13 +235,6 @@ def format_report(sentence: str, notes: list[str], found: Performance, compared:
          *(_format_number(values[k]) for values in (found.correlation, found.gain)))
         for k in order
     ]  # fmt: skip
-    links = [
-        (link, _format_number(a), _format_number(b))
-        for link, a, b in zip(
-            found.links, found.planned_excitation.link_conditions(), found.reached_excitation.link_conditions()
-        )
-        if not np.isnan(a)
-    ]
     alignment = found.alignment
     late = f"{abs(alignment.lag):.2f} s {'after' if alignment.lag >= 0.0 else 'before'}"
     return "\n".join([
@@ -255,9 +247,6 @@ def format_report(sentence: str, notes: list[str], found: Performance, compared:
         "",
         f"Largest errors of {len(compared)} joint coordinates",
         format_table(("joint", "rms [deg]", "offset [deg]", "correlation", "gain"), rows),
-        "",
-        "Condition number by link, and of all base parameters",
-        format_table(("link", "planned", "reached"), [*links, ("all", *map(_format_number, _totals(found)))]),
     ])  # fmt: skip
 
 
@@ -285,19 +274,8 @@ def to_tree(
              "correlation": found.correlation[k], "gain": found.gain[k]}
             for k in compared
         ],
-        "excitation": {
-            which: {
-                "conditions": dict(zip(found.links, reached.link_conditions())),
-                "total_condition": reached.total_condition,
-            }
-            for which, reached in (("planned", found.planned_excitation), ("reached", found.reached_excitation))
-        },
     }  # fmt: skip
 
 
-def _totals(found: Performance) -> tuple[float, float]:
-    return found.planned_excitation.total_condition, found.reached_excitation.total_condition
-
-
 def _format_number(value: float) -> str:
-    return "" if np.isnan(value) else "not excited" if np.isinf(value) else f"{value:.3g}"
+    return "" if np.isnan(value) else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Comparison of a performance with its plan: alignment in time, errors of each joint, and excitation."""
+"""Comparison of a performance with its plan: alignment in time, and errors of each joint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from scipy.optimize import minimize
 
 from ...base.errors import InvalidValue
 from ...dynamics.coordinates import continuous_coordinates, coordinate_names
-from ...identification.base_parameters import BaseParameters
-from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...skeleton.rig import Rig
 from ...values.motion import Motion
 
@@ -56,8 +54,6 @@ class Performance:
         offset: (K,) [rad] mean difference, performed minus planned.
         correlation: (K,) NaN for joints that the dance does not move.
         gain: (K,) ratio of performed to planned amplitude, by regression; NaN likewise.
-        links: L names.
-        planned_excitation, reached_excitation: excitation of the dance, and of what was performed of it.
     """
 
     alignment: Alignment
@@ -67,9 +63,6 @@ class Performance:
     offset: np.ndarray
     correlation: np.ndarray
     gain: np.ndarray
-    links: tuple[str, ...]
-    planned_excitation: Excitation
-    reached_excitation: Excitation
 
 
 def align_in_time(
@@ -118,20 +111,13 @@ def align_in_time(
     return Alignment(lag, stretch, best[0], bool(found.success) or kept)
 
 
-def compare_performance(
-    rig: Rig,
-    planned: Motion,
-    performed: Motion,
-    *,
-    structure: BaseParameters,
-) -> Performance:
+def compare_performance(rig: Rig, planned: Motion, performed: Motion) -> Performance:
     """Compare a recording with its dance.
 
     Args:
         rig: of both motions.
         planned: the dance.
         performed: the tracked recording, with its own times; it may be longer or shorter.
-        structure: the rig's base parameters.
 
     Raises:
         InvalidValue: nothing moves, or too little was recorded.
@@ -151,9 +137,6 @@ def compare_performance(
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(moves, cross / (np.sqrt(square) * own_spread.std(axis=0)), np.nan)
         gain = np.where(moves, cross / square, np.nan)
-    used = (clock >= at[inside][0] - 1e-9) & (clock <= at[inside][-1] + 1e-9)
-    frames = np.flatnonzero(used)
-    part = performed.part(int(frames[0]), int(frames[-1]) + 1)
     return Performance(
         alignment,
         float(inside.mean()),
@@ -162,8 +145,6 @@ def compare_performance(
         (own - plan).mean(axis=0),
         correlation,
         gain,
-        rig.links,
-        *(Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion) for motion in (planned, part)),
     )
 
 

@@ -14,13 +14,12 @@ from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance,
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
 from solver.dance.design.plan import build_transition_planner, find_candidates
-from solver.dance.design.postures import DrawOptions, PosturePool, choose_postures, draw_posture_pool
+from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
 from solver.dynamics import integrate
 from solver.dynamics.coordinates import to_flat
-from solver.identification.base_parameters import base_parameters
 from solver.options.dances import DanceOptions
 from solver.rigs import hrp2
 from solver.skeleton.rig import ROOT_NV, Rig
@@ -69,15 +68,9 @@ def test_variations_lie_between_home_and_the_pose(strong_robot: Rig, poses: tupl
     np.testing.assert_array_less(AMPLITUDE_RANGE[0] - 1e-6, sizes[~left])
 
 
-def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, pool: PosturePool) -> None:
-    """Of four postures each of two poses gives two, however little one of them excites."""
+def test_variations_of_every_pose_are_drawn(pool: PosturePool) -> None:
+    """However little one of two poses excites, both have feasible variations."""
     assert set(pool.pose_indices) == {0, 1}
-    known = base_parameters(strong_robot), strong_robot.masses, 0
-    legged = build_transition_planner(strong_robot, SMALL).legged
-    (chosen,), _ = choose_postures(legged, [pool], [4], *known)
-    assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]
-    (three,), _ = choose_postures(legged, [pool], [3], *known)
-    assert set(pool.pose_indices[three]) == {0, 1}
 
 
 def test_a_dance_keeps_the_names_of_its_poses(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> None:

@@ -10,7 +10,6 @@ import pytest
 from solver.base.errors import InvalidValue
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.workflows.performance import align_in_time, compare_performance
-from solver.identification.base_parameters import base_parameters
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
 from solver.values.motion import Motion
@@ -55,32 +54,23 @@ def test_lag_and_stretch_are_recovered(person: Rig, dance: AuthoredDance, lag: f
 
 
 def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: AuthoredDance) -> None:
-    """Performed as planned: no error in any joint, correlation and gain one, and the excitation of the plan."""
+    """Performed as planned: no error in any joint, and correlation and gain are one."""
     plan = dance.motion(100.0)
-    result = compare_performance(person, plan, performed(person, dance, 0.5, 1.0), structure=base_parameters(person))
+    result = compare_performance(person, plan, performed(person, dance, 0.5, 1.0))
     assert result.rmse.max() < 1e-3
     assert result.correlation[~np.isnan(result.correlation)] == pytest.approx(1.0, abs=1e-4)
     assert result.coverage > 0.99
-    planned, reached = (own.deviations() for own in (result.planned_excitation, result.reached_excitation))
-    known = np.isfinite(planned)
-    assert np.allclose(reached[known], planned[known], rtol=0.05)
 
 
 def test_half_the_amplitude_gives_half_the_gain(person: Rig, dance: AuthoredDance) -> None:
-    """With half the amplitude, gain is one half in every moving joint, and every parameter has a larger deviation."""
+    """With half the amplitude, gain is one half in every moving joint."""
     keys = [Keyframe(k.time, random_posture(person, seed, 0.6), k.role) for seed, k in enumerate(dance.keys)]
     rich = replace(dance, keys=tuple(keys))
     plan = rich.motion(100.0)
-    result = compare_performance(
-        person, plan, performed(person, rich, 0.5, 1.0, gain=0.5), structure=base_parameters(person)
-    )
+    result = compare_performance(person, plan, performed(person, rich, 0.5, 1.0, gain=0.5))
     moving = ~np.isnan(result.gain)
     assert result.gain[moving] == pytest.approx(0.5, abs=1e-3)
     assert result.correlation[moving] == pytest.approx(1.0, abs=1e-3)
-    planned, reached = (own.deviations() for own in (result.planned_excitation, result.reached_excitation))
-    both = np.isfinite(planned) & np.isfinite(reached)
-    assert both.sum() > 50
-    assert np.median(reached[both] / planned[both]) > 1.2
 
 
 def test_a_plan_without_motion_is_refused(person: Rig, dance: AuthoredDance) -> None:
