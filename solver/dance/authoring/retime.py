@@ -12,7 +12,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...base.errors import InvalidValue
 from ...contacts.schedule import Phase, Schedule
 from ...feasibility import CheckOptions, check_motion, coordinate_names
 from ...scene.labels import display_name
@@ -45,10 +44,11 @@ class RetimedSpan:
 
 @dataclass(frozen=True, slots=True)
 class TimeScaling:
-    """A piecewise linear time scaling: times after (K,) [s] of times before (K,) [s]."""
+    """A piecewise linear time scaling: times after (K,) [s] of times before (K,) [s], and how each span was scaled."""
 
     before: np.ndarray
     after: np.ndarray
+    spans: tuple[RetimedSpan, ...] = ()
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """Scaled times."""
@@ -66,29 +66,8 @@ class TimeScaling:
         return float(self(np.array([inside]))[0]) + time - inside
 
 
-@dataclass(frozen=True, slots=True)
-class RetimedMotion:
-    """A motion with scaled time.
-
-    Attributes:
-        motion: with the same configurations.
-        scaling: of its times.
-        spans: how each span was scaled.
-    """
-
-    motion: Motion
-    scaling: TimeScaling
-    spans: tuple[RetimedSpan, ...]
-
-
 def scale_time(motion: Motion, factor: float) -> Motion:
-    """The whole motion ``factor`` times as long: speeds divided by the factor, accelerations by its square.
-
-    Raises:
-        InvalidValue: a factor that is not positive.
-    """
-    if not (np.isfinite(factor) and factor > 0.0):
-        raise InvalidValue(f"the factor on a motion's duration must be positive and finite, not {factor!r}")
+    """The whole motion ``factor`` times as long: speeds divided by the factor, accelerations by its square."""
     times = motion.times[0] + factor * (motion.times - motion.times[0])
     return Motion(times, motion.q, motion.v / factor, motion.a / factor**2)
 
@@ -102,7 +81,7 @@ def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
 
 def retime(
     rig: Rig, motion: Motion, schedule: Schedule | None = None, options: CheckOptions | None = None
-) -> RetimedMotion:
+) -> TimeScaling:
     """Slow each span between rests as much as its limits require; never speed it up.
 
     Args:
@@ -114,7 +93,6 @@ def retime(
     edges = _find_rests(motion)
     spans: list[RetimedSpan] = []
     before, after = [motion.times[0]], [motion.times[0]]
-    v, a = np.array(motion.v), np.array(motion.a)
     for first, last in pairwise(edges):
         part = motion.part(first, last + 1)
         factor, joint = speed_factor(rig, part)
@@ -122,13 +100,10 @@ def retime(
         factor = max(factor, 1.0)
         if schedule is not None:
             factor, reason = _factor_for_balance(rig, part, schedule, options or CheckOptions(), factor, reason)
-        v[first : last + 1] = part.v / factor
-        a[first : last + 1] = part.a / factor**2
         spans.append(RetimedSpan(float(part.times[0]), float(part.times[-1]), factor, reason))
         before.append(part.times[-1])
         after.append(after[-1] + factor * (part.times[-1] - part.times[0]))
-    pace = TimeScaling(np.array(before), np.array(after))
-    return RetimedMotion(Motion(pace(motion.times), motion.q, v, a), pace, tuple(spans))
+    return TimeScaling(np.array(before), np.array(after), tuple(spans))
 
 
 def retime_dance(keyed: AuthoredDance, scaling: TimeScaling) -> AuthoredDance:

@@ -14,7 +14,7 @@ from ...storage.output_folder import write_folder
 from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance
 from ..authoring.complete import CompletedDance
 from ..authoring.repair import RepairedDance
-from ..authoring.retime import RetimedMotion
+from ..authoring.retime import TimeScaling
 
 KEYS_SUFFIX = ".json"
 """Suffix of an output file with the authored dance only."""
@@ -36,7 +36,7 @@ class EditedDance:
     checks: Checks
     summary: SceneSummary
     report: str
-    details: RepairedDance | CompletedDance | RetimedMotion
+    details: RepairedDance | CompletedDance | TimeScaling
 
     @property
     def status(self) -> Status:

@@ -14,7 +14,7 @@ from ...formats.text_table import format_table
 from ...options.checks import VERIFICATION_RATE
 from ...scene.summary import Status
 from ..authoring.authored_dance import AuthoredDance
-from ..authoring.retime import RetimedMotion, retime, retime_dance
+from ..authoring.retime import TimeScaling, retime, retime_dance
 from .edited_dance import EditedDance
 from .loading import load_authored_dance, require_support
 from .summaries import Conclusion, summarise_authored
@@ -51,7 +51,7 @@ def slow(
         require_support(keyed)
     progress(0.0, "checking the speeds")
     found = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), keyed.schedule if dynamics else None, keyed.checks)
-    slower = retime_dance(keyed, found.scaling)
+    slower = retime_dance(keyed, found)
     progress(0.6, "checking the slower dance")
     judged = check_motion(keyed.rig, slower.motion(VERIFICATION_RATE), slower.schedule, keyed.checks)
     troubles = describe_unsupported(slower.schedule, judged)
@@ -61,9 +61,9 @@ def slow(
     return EditedDance(slower, judged, summary, format_slowing_report(message, found, judged), found)
 
 
-def describe_slowing(keyed: AuthoredDance, found: RetimedMotion, checks: Checks, problems: tuple[str, ...]) -> str:
+def describe_slowing(keyed: AuthoredDance, found: TimeScaling, checks: Checks, problems: tuple[str, ...]) -> str:
     """The result in one sentence."""
-    before, after = (float(times[-1] - times[0]) for times in (found.scaling.before, found.scaling.after))
+    before, after = (float(times[-1] - times[0]) for times in (found.before, found.after))
     slowest = max(found.spans, key=lambda span: span.factor)
     if _is_slowed(found):
         done = f"Lasts {after:.2f} s instead of {before:.2f} s"
@@ -77,7 +77,7 @@ def describe_slowing(keyed: AuthoredDance, found: RetimedMotion, checks: Checks,
     return f"{done}; still to repair: {problems[0] if problems else checks.worst_failures[0]}"
 
 
-def format_slowing_report(sentence: str, found: RetimedMotion, checks: Checks) -> str:
+def format_slowing_report(sentence: str, found: TimeScaling, checks: Checks) -> str:
     """The report, plain text."""
     rows = [
         (f"{s.start:.2f} to {s.stop:.2f}", f"{s.factor:.3f}", s.reason)
@@ -90,5 +90,5 @@ def format_slowing_report(sentence: str, found: RetimedMotion, checks: Checks) -
     return "\n".join([*parts, *(f"note: {note}" for note in checks.notes)])
 
 
-def _is_slowed(found: RetimedMotion) -> bool:
+def _is_slowed(found: TimeScaling) -> bool:
     return any(span.factor > 1.0 + SLOWED_TOLERANCE for span in found.spans)
