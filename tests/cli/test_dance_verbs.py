@@ -168,7 +168,7 @@ NO_POSE = {
         ("repair", _strips(("right_sole", 1.0, 0.5)), "ends before it starts"),
         ("complete", {}, "no free key to complete: mark a key as free"),
         ("complete", {"keys": (SceneKey(0.0, "fixed"), SceneKey(1.0, "free", "a"), SceneKey(2.0, "free", "b"))},
-         "1 keys that are not free"),
+         "must be fixed or preferred"),
         ("check", NO_POSE, "holds no pose"),
         ("export", NO_POSE, "holds no pose"),
     ],
