@@ -128,19 +128,22 @@ def test_painter_agrees_with_cycles(empty_scene: None, robot: Rig, mirror: bool,
         assert (ours & theirs).sum() > 0.8 * (ours | theirs).sum()
 
 
-def test_pictures_are_those_that_were_looked_at(empty_scene: None, robot: Rig) -> None:
-    """Blocks of six pixels of two frames of the robot's dance, and of both mirrored, have the colours of the picture
-    beside this file; painting a frame again gives the same picture."""
+def draw_pictures(robot: Rig) -> np.ndarray:
+    """Two frames of the robot's dance, of it mirrored, and of its title and countdown, (324, 384, 3)."""
     body, dance = build(robot), on_the_floor(robot)
     rows = []
-    for mirror in (False, True):
+    with_title = RehearsalOptions(rate=20.0, title_time=0.2)
+    for options, mirror, frames in ((BRIEF, False, (1, 6)), (BRIEF, True, (1, 6)), (with_title, False, (2, 47))):
         with remove_added_data():
-            scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), replace(WIDE, mirror=mirror))
-            still, moved, again = map(FramePainter(scene).paint, (1, 6, 1))
-        np.testing.assert_array_equal(still, again)
-        rows.append(np.concatenate([still, moved], axis=1))
+            scene = build_scene(body, dance, plan_rehearsal(dance, options), replace(WIDE, mirror=mirror))
+            rows.append(np.concatenate([*map(FramePainter(scene).paint, frames)], axis=1))
+    return np.concatenate(rows)
+
+
+def test_pictures_are_those_that_were_looked_at(empty_scene: None, robot: Rig) -> None:
+    """Blocks of six pixels have the colours of the picture beside this file."""
     found, seen = (
-        shown.reshape(36, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (np.concatenate(rows), read_picture(SEEN))
+        shown.reshape(54, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (draw_pictures(robot), read_picture(SEEN))
     )
     np.testing.assert_allclose(found, seen, atol=1.0)
 
