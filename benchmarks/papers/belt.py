@@ -112,12 +112,12 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS) -> BeltResult:
     rig = bare.prepared.rig
     answer = find_added_load(rig, [_trial(bare.prepared)], [_trial(loaded)])
     here = rig.index(place)
-    others = np.array(answer.masses)
+    others = np.array(answer.loads.masses)
     others[here] = 0.0
     worst = int(np.argmax(others))
     return BeltResult(
         place,
-        float(answer.masses[here]),
+        float(answer.loads.masses[here]),
         rig.links[worst] if others[worst] > 0.0 else "",
         float(others[worst]),
         _paper_method(rig, bare.prepared, loaded, place),

@@ -74,11 +74,6 @@ class AddedLoad(ArrayValue):
         return f"{first}\n  {self.not_excluded}" if self.carriers else self.not_excluded
 
     @property
-    def masses(self) -> np.ndarray:
-        """Added mass per link (L,) [kg]."""
-        return self.loads.masses
-
-    @property
     def total(self) -> float:
         """All loads together [kg]."""
         return self.loads.total_mass
@@ -141,12 +136,12 @@ def find_added_load(
     likelihood = LoadLikelihood(rig, (first, second), bodies, options.margin)
     found, alone = _search(likelihood, candidates, options.max_links)
     carriers, loads = found[0].carriers, InertialParameters(rig.links, found[0].loads)
-    probabilities, mass_std, total_std = np.zeros(len(rig.links)), np.full(len(rig.links), np.nan), 0.0
+    probabilities, half_widths = np.zeros(len(rig.links)), np.full(len(rig.links), np.nan)
     for (link,), fit in alone.items():
         probabilities[link] = np.exp(-fit.cost + min(other.cost for other in alone.values()))
-    if carriers:
-        mass_std, total_std = likelihood.mass_std(carriers)
-    is_beyond = found[0].cost > likelihood.lower_bound(carriers) + _exclusion_threshold(1) if carriers else False
+    covariance = likelihood.mass_covariance(carriers)
+    # each mass lies between 0 and the sum
+    half_widths[list(carriers)] = np.minimum(TWO_SIDED_STDS * np.sqrt(np.diag(covariance)), loads.total_mass)
     others = _with_unobserved_links(rig, [fit.carriers for fit in found], candidates)
     return AddedLoad(
         rig.links,
@@ -154,9 +149,9 @@ def find_added_load(
         loads,
         tuple(tuple(rig.links[k] for k in links) for links in others),
         probabilities / probabilities.sum(),
-        np.minimum(TWO_SIDED_STDS * mass_std, loads.total_mass),  # each mass lies between 0 and the sum
-        TWO_SIDED_STDS * total_std,
-        is_beyond,
+        half_widths,
+        TWO_SIDED_STDS * float(np.sqrt(covariance.sum())),
+        bool(found[0].cost > likelihood.lower_bound(carriers) + _exclusion_threshold(1)),
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from ..base.errors import BackendError
 from ..qp import PSD, Cone, Problem, Rows, Status, solve
@@ -111,9 +112,7 @@ class LoadLikelihood:
         columns = _parameter_columns(carriers)
         inside = [self._box_rows(link) @ self.loads.blocks[link] for link in carriers]
         rows = sparse.block_diag([block / np.linalg.norm(block, axis=1, keepdims=True) for block in inside])
-        masses = np.zeros((len(carriers), len(columns)))
-        for row, link in enumerate(carriers):
-            masses[row, PER_LINK * row : PER_LINK * (row + 1)] = self.loads.blocks[link][MASS]
+        masses = self._mass_rows(carriers)
         shares = masses - min_share * masses.sum(axis=0)
         matrix = sparse.csr_array(sparse.vstack([rows, shares] if min_share else [rows]))
         names = tuple(f"load {k}" for k in range(matrix.shape[0]))
@@ -145,29 +144,23 @@ class LoadLikelihood:
         near = sorted((fit for fit in found if fit.cost <= best + tolerance), key=lambda fit: fit.cost)
         return {fit.carriers: fit for fit in near}
 
-    def mass_std(self, carriers: tuple[int, ...]) -> tuple[np.ndarray, float]:
-        """(L,) [kg] standard deviations of masses if these links carry, NaN elsewhere, and of their sum.
+    def mass_covariance(self, carriers: tuple[int, ...]) -> np.ndarray:
+        """(K, K) [kg^2] of the masses if these K links carry. Inequalities are not considered."""
+        masses, columns = self._mass_rows(carriers), _parameter_columns(carriers)
+        return np.asarray(masses @ np.linalg.solve(self.P[np.ix_(columns, columns)], masses.T))
 
-        Inequalities are not considered.
-        """
-        result, weights = np.full(self.count, np.nan), np.zeros((len(carriers), PER_LINK * len(carriers)))
-        for row, link in enumerate(carriers):
-            weights[row, PER_LINK * row : PER_LINK * (row + 1)] = self.loads.blocks[link][MASS]
-        columns = _parameter_columns(carriers)
-        covariance = weights @ np.linalg.solve(self.P[np.ix_(columns, columns)], weights.T)
-        result[list(carriers)] = np.sqrt(np.diag(covariance))
-        return result, float(np.sqrt(covariance.sum()))
+    def _mass_rows(self, carriers: tuple[int, ...]) -> np.ndarray:
+        """(K, 10 K) masses as functions of the coordinates of these links."""
+        return block_diag(*[self.loads.blocks[link][[MASS]] for link in carriers])
 
     def _box_rows(self, link: int) -> np.ndarray:
         """Rows (3, 10) in a load's parameters, not negative if its mass lies in the box: (x - low) (high - x) >= 0."""
-        rows = np.zeros((3, PER_LINK))
         low, high = self.boxes[link]
-        for axis in range(3):
-            # the second moment along an axis is half of the two other moments of inertia minus half of its own
-            for other in range(3):
-                rows[axis, DIAGONAL[other]] = 0.5 if other == axis else -0.5
-            rows[axis, FIRST_MOMENT.start + axis] = low[axis] + high[axis]
-            rows[axis, MASS] = -low[axis] * high[axis]
+        rows = np.zeros((3, PER_LINK))
+        # the second moment along an axis is half of the two other moments of inertia minus half of its own
+        rows[:, DIAGONAL] = np.eye(3) - 0.5
+        rows[:, FIRST_MOMENT] = np.diag(low + high)
+        rows[:, MASS] = -low * high
         return rows
 
 
@@ -185,7 +178,7 @@ def _stack(recordings: Sequence[EquationsWithErrors], weights: Sequence[float]) 
 
 
 def _parameter_columns(carriers: tuple[int, ...]) -> np.ndarray:
-    return np.concatenate([np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers])
+    return np.concatenate([np.arange(0), *(np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers)])
 
 
 def _solid_boxes(links: tuple[str, ...], boxes: np.ndarray) -> InertialParameters:

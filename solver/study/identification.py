@@ -56,7 +56,10 @@ def warn_of_result(prepared: StudyData, identified: Identification, flights: Fli
         supplied = sum(each.source == TABLES for each in identified.determined)
         shared = f"the prior supplied {supplied} of {len(identified.determined)} masses and first moments"
         return (f"{flights.null_space.summary}; {shared}", *flights.warnings)
-    unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
+    unused: dict[str, list[str]] = {}
+    for trial in prepared.trials:
+        if trial.name not in identified.trials:
+            unused.setdefault(list_names(reason for reason, _ in trial.excluded), []).append(trial.name)
     height = prepared.rig.provenance.get("height")
     is_small = "tables" in prepared.rig.provenance and isinstance(height, float) and height < ADULT_HEIGHT
     children = (
@@ -69,7 +72,11 @@ def warn_of_result(prepared: StudyData, identified: Identification, flights: Fli
             if is_small
             else ()
         ),
-        *((f"{list_names(unused)}: no frame counts, left out of the identification",) if unused else ()),
+        *(
+            f"{list_names(names)}: no frame counts, left out of the identification ({reasons}); forces of another body "
+            "count as an unmeasured support"
+            for reasons, names in unused.items()
+        ),
         *((identified.undecided_reason,) if identified.undecided_reason else ()),
         *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]).values(),
     )
