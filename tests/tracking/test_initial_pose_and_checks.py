@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.base.errors import InvalidValue
 from solver.dynamics import integrate
 from solver.rigs import human
 from solver.skeleton.rig import Rig
@@ -173,13 +172,6 @@ def test_another_subject_is_reported(rig: Rig) -> None:
         tracked = track_markers(rig, cloud(rig), other, TrackingOptions(limits=False))
         assert tracked.size_ratio == pytest.approx(factor, abs=0.02)
         assert any("subject" in w for w in tracked.warnings) == is_reported
-
-
-def test_a_recording_without_attached_markers_is_refused(rig: Rig) -> None:
-    """It is an error, not a motionless body."""
-    markers = Markers(np.arange(3) / 100.0, ("a", "b"), np.zeros((3, 2, 3)))
-    with pytest.raises(InvalidValue, match="attached"):
-        track_markers(rig, cloud(rig), markers)
 
 
 def test_frames_without_markers_keep_the_previous_pose(rig: Rig) -> None:

@@ -24,6 +24,7 @@ from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking.anatomy import Anatomy, find_anatomy, find_joint_centres, infer_from_tree
 from solver.tracking.bone_mapping import guess_mapping
+from solver.tracking.retargeting.interpolation import ease_ends, even_times, stretch_times
 from solver.tracking.retargeting.leg_reach import LegReach
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses, knee_hinges
@@ -294,3 +295,16 @@ def test_a_motion_at_a_steady_change_of_speed_has_it_at_its_ends_too() -> None:
     found = motion_from_configurations(rig, times, q)
     np.testing.assert_allclose(found.v[:, 6], times, atol=1e-12)
     np.testing.assert_allclose(found.a[:, 6], 1.0, atol=1e-9)
+
+
+def test_times_are_even_stretched_and_eased_at_both_ends() -> None:
+    """By hand; eased a motion keeps its length, and its rate is none at both ends and the clock's in between."""
+    np.testing.assert_allclose(even_times(np.array([1.0, 2.0]), 0.25), [1.0, 1.25, 1.5, 1.75, 2.0])
+    np.testing.assert_allclose(even_times(np.array([1.0, 1.99]), 0.25), [1.0, 1.25, 1.5, 1.75])
+    np.testing.assert_allclose(stretch_times(np.array([1.0, 2.0, 4.0]), np.array([2.0, 1.5])), [1.0, 3.0, 6.0])
+    clock = np.linspace(0.0, 3.5, 3501)
+    eased = ease_ends(clock, 3.0, 3.5)
+    rate = np.gradient(eased, clock)
+    np.testing.assert_allclose(eased + eased[::-1], 3.0, atol=1e-12)
+    np.testing.assert_allclose(rate[500:-500], 1.0, atol=1e-3)
+    assert (eased[0], rate[0], rate.min() >= 0.0) == (0.0, pytest.approx(0.0, abs=1e-5), True)

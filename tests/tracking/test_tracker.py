@@ -7,7 +7,7 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.skeleton.rig import Rig
-from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions, track_targets
+from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions
 from tests.tracking.bodies import cloud, seen_from, swinging
 
 RATE = 100.0
@@ -16,20 +16,6 @@ RATE = 100.0
 @pytest.fixture(scope="module")
 def targets(person: Rig) -> Targets:
     return Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 30)))
-
-
-@pytest.mark.parametrize("options", [TrackingOptions(fade_time=0.0, time_budget=3600.0), TrackingOptions.one_pass(0.7)])
-def test_a_recording_is_a_loop_over_its_samples(person: Rig, targets: Targets, options: TrackingOptions) -> None:
-    """Samples one by one give the poses of the whole recording, if every frame depends on the one before.
-
-    Otherwise frames are solved together (`test_batch_solver`).
-    """
-    tracker = Tracker(person, targets.tasks, options)
-    steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
-    whole = track_targets(person, targets, options).q
-    times = np.diff(targets.times)
-    np.testing.assert_allclose(times, 1.0 / RATE, rtol=1e-9)
-    np.testing.assert_allclose(steps, whole, atol=1e-9)
 
 
 def test_too_few_points_keep_the_pose(person: Rig, targets: Targets) -> None:
@@ -93,16 +79,6 @@ def test_a_budget_ends_the_refinement(person: Rig, targets: Targets) -> None:
     assert 0.0 < first.seconds < 1.0
     for sample in samples[1:]:
         np.testing.assert_allclose(patient.step(sample, 1.0 / RATE).q, free.step(sample, 1.0 / RATE).q, atol=1e-9)
-
-
-def test_a_budget_limits_new_starts(person: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a body that stays lost a new start is tried once in ten seconds of samples, not at each sample."""
-    monkeypatch.setattr("solver.tracking.tracker.RESTART_ERROR", 1e-9)
-    tracker = Tracker(person, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3))
-    for k in range(len(targets)):
-        tracker.step(targets.sample(k), 1.0 / RATE)
-    tried = tracker._since_start
-    assert tried == pytest.approx((len(targets) - 2) / RATE)
 
 
 def test_jittering_time_stamps_do_not_lose_the_body(person: Rig, targets: Targets) -> None:
