@@ -12,13 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from solver.base.threads import one_blas_thread
-from solver.rigs import hrp2
 from solver.values.wrenches import WRENCH_AXES
 
-from . import solvers
 from .figures import (
     added_load,
-    eigenvalues,
     foreign,
     long_recording,
     plates,
@@ -36,7 +33,7 @@ RUNS = 3
 QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration, "
     "the shoulder girdle, "
-    "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
+    "added loads, times of the programs and of the regressor, "
     "all trials and short recordings through identify"
 )
 
@@ -52,15 +49,13 @@ def main(arguments: Sequence[str]) -> int:
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
     table = FigureTable(["identification", *arguments], options.output)
-    datasets: list[eigenvalues.DataSet] = []
     parts: list[Callable[[], list[Figure]]] = [
-        lambda: real(options.data, options.quick, datasets),
+        lambda: real(options.data, options.quick),
         lambda: runs.run_figures(options.data),
         lambda: plates.plate_figures(options.data, options.quick),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: added_load.added_load_figures(options.quick),
-        lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),
         *([] if options.quick else [lambda: [speed.whole_figure(options.data, RUNS)]]),
         *([] if options.quick else [lambda: short_recordings.short_figures(options.data)]),
@@ -71,8 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     return table.close()
 
 
-def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[Figure]:
-    """Everything measured on the subject; adds its trials to the data sets."""
+def real(data: Path, quick: bool) -> list[Figure]:
+    """Everything measured on the subject."""
     recordings = subject.read_recordings(data)
     if not recordings:
         return missing(unmeasured(), f"no data in {data / subject.SUBJECT}")
@@ -98,27 +93,6 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
             assert girdled is not None
             figures += subject.girdle_marker_figures(followed)
             figures.append(subject.vertical_figure(list(subject.predict_unseen_trials(girdled)), "shoulder girdle"))
-    trials = [record.trial for record in prepared.records if record.trial is not None]
-    mass = prepared.mass.mass if prepared.mass is not None else prepared.rig.prior.total_mass
-    datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, all", prepared.rig, trials, mass))
-    if not quick:
-        squats = [trial for trial in trials if trial.name == speed.WHOLE]
-        datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, {speed.WHOLE}", prepared.rig, squats, mass))
-    return figures
-
-
-def constrained_results(datasets: list[eigenvalues.DataSet], quick: bool) -> list[Figure]:
-    """Eigenvalues of every constrained method on the real trials and on a simulated person and robot."""
-    with one_blas_thread():
-        every = list(datasets)
-        if not quick:
-            body, trials = simulated.person()
-            every.append(eigenvalues.DataSet("simulated person", body.rig, trials[:1], body.truth.total_mass))
-        rig = hrp2()
-        noisy = solvers.simulate_trial(rig, solvers.other_body(rig))
-        every.append(eigenvalues.DataSet(speed.HRP2, rig, [noisy], rig.prior.total_mass))
-        figures, lines = eigenvalues.eigenvalue_figures(every)
-    print("\n" + "\n".join(lines) + "\n", flush=True)
     return figures
 
 

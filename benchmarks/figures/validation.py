@@ -6,6 +6,9 @@ errors are then used again for many bodies by the linear model: what the equatio
 inertials, and what prior and posterior make of it near the prior. Ratios are root mean square errors over those of the
 prior.
 
+What can be reached at most is in rows of its own (`BEST`): the error of the best linear estimator for one who knows the
+mean and the covariance of these very people, as nobody does, and for one who knows those of all tables but theirs.
+
 Inertial parameters are meant in the axes of the links as they were tracked: a torso whose axes lean 4 degrees forward
 of the true ones has its centre of mass 2 cm farther back in them, and predicts forces only so. The truth is therefore
 given in these axes, by the mean displacement of each link from where it was tracked to where it was; abdomen and
@@ -14,11 +17,11 @@ thorax, between which the spine bends, each by its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -33,7 +36,6 @@ from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.posterior import posterior
 from solver.identification.regression import Method, Regression
 from solver.identification.result import Identification
-from solver.identification.weighted_equations import EquationsWithErrors
 from solver.rigs import human
 from solver.signals.pooling import TWO_SIDED_STDS
 from solver.signals.trial import Trial
@@ -75,6 +77,14 @@ LIMBS = {
     "whole leg": tuple(tuple(f"{side}_{part}" for part in ("thigh", "shank", "foot")) for side in ("left", "right")),
     "pelvis with torso": (("pelvis", "torso"),),
 }
+KNOWN = 250
+"""Bodies around each table from which the best estimators take mean and covariance; they are not tested."""
+BEST = ("knowing these people", "knowing these people from exact equations", "knowing the people of all other tables")
+"""Estimators that know the mean and covariance of bodies, in the order of `Errors.errors`."""
+EXACT = 1e-8
+"""Variance of the errors of exact equations over that of the recorded ones."""
+HIDDEN = 1e16
+"""The same of equations that do not decide the result, which is then the prior."""
 BUILT = ("height", "mass", "sex", "trunk", "lengths", "joints")
 """What a person's rig is built from."""
 COVERED = (Bound(91.0, 99.0, "91 to 99"), Bound(94.0, 97.0, "94 to 97"))
@@ -135,55 +145,44 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Errors of bodies (N, L, 10) of what was found and of the prior, and whether intervals contain the truth.
+    """Errors of bodies (N, L, 10), and whether intervals contain the truth.
 
     Attributes:
         links: L.
-        found, prior: less the truth.
+        errors: (K, N, L, 10) of what was found, of the prior, and of `BEST` if K is 5.
         coms: (2, N, L) [m] distance of the centres of mass found and of the prior.
         inside: (N, L, 10).
     """
 
     links: tuple[str, ...]
-    found: np.ndarray
-    prior: np.ndarray
+    errors: np.ndarray
     coms: np.ndarray
     inside: np.ndarray
 
     @staticmethod
-    def of(truth: np.ndarray, found: np.ndarray, prior: InertialParameters, std: np.ndarray) -> Errors:
-        """Compare values (N, L, 10) with the truth; ``std`` (L, 10) of what was found."""
+    def of(
+        truth: np.ndarray, found: np.ndarray, prior: InertialParameters, std: np.ndarray, *best: np.ndarray
+    ) -> Errors:
+        """Compare values (L, 10) with the truth; ``std`` of what was found."""
         inside = np.abs(found - truth) <= TWO_SIDED_STDS * std
-        places = [each[..., FIRST_MOMENT] / each[..., [MASS]] for each in (truth, found, prior.values[None])]
-        coms = np.array([np.linalg.norm(each - places[0], axis=2) for each in places[1:]])
-        return Errors(prior.links, found - truth, prior.values - truth, coms, inside)
+        values = np.array([found, prior.values, *best])
+        places = values[:2, :, FIRST_MOMENT] / values[:2, :, [MASS]] - truth[:, FIRST_MOMENT] / truth[:, [MASS]]
+        return Errors(prior.links, (values - truth)[:, None], np.linalg.norm(places, axis=2)[:, None], inside[None])
 
     @staticmethod
     def merge(parts: Sequence[Errors]) -> Errors:
         """All bodies of several."""
-        found, prior, inside = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("found", "prior", "inside")
-        )
-        return Errors(parts[0].links, found, prior, np.concatenate([part.coms for part in parts], axis=1), inside)
+        errors, coms = (np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("errors", "coms"))
+        return Errors(parts[0].links, errors, coms, np.concatenate([part.inside for part in parts]))
 
     def size(self, name: str) -> np.ndarray:
-        """(2,) root mean square of what was found and of the prior, of one of `GROUPS`, of `LIMBS`, or of centres."""
+        """(K,) root mean square of one of `GROUPS` or of `LIMBS`, (2,) of centres."""
         if name == "centres":
             return np.sqrt(np.mean(self.coms**2, axis=(1, 2)))
         if name in GROUPS:
-            return np.array([np.sqrt(np.mean(each[..., GROUPS[name]] ** 2)) for each in (self.found, self.prior)])
+            return np.sqrt(np.mean(self.errors[..., GROUPS[name]] ** 2, axis=(1, 2, 3)))
         rows = [[self.links.index(link) for link in limb] for limb in LIMBS[name]]
-        return np.array(
-            [
-                np.sqrt(np.mean([each[:, row, MASS].sum(axis=1) ** 2 for row in rows]))
-                for each in (self.found, self.prior)
-            ]
-        )
-
-    def ratio(self, name: str) -> float:
-        """What was found over the prior."""
-        found, prior = self.size(name)
-        return float(found / prior)
+        return np.sqrt(np.mean([self.errors[:, :, row, MASS].sum(axis=2) ** 2 for row in rows], axis=(0, 2)))
 
     def covered(self, name: str) -> float:
         """[%] of the intervals."""
@@ -253,8 +252,7 @@ def measure(case: Case) -> tuple[Errors, np.ndarray, Identification, Regression]
     with mock.patch.object(identification, "get_method", keep):
         found = identify_trials(case.rig, case.trials, case.options)
     assert found.uncertainty is not None
-    truth = case.truth.values[None]
-    errors = Errors.of(truth, found.parameters.values[None], found.prior, found.uncertainty.std)
+    errors = Errors.of(case.truth.values, found.parameters.values, found.prior, found.uncertainty.std)
     weights = found.frequency_weights
     compared = compare(case.rig, case.unseen, found.parameters, found.prior, base=found.base_link, weights=weights)
     return errors, np.array([compared.identified.rmse, compared.prior.rmse]), found, used[-1]
@@ -273,43 +271,60 @@ def draw_bodies(case: Case, found: Identification, regression: Regression, count
     equations, known = regression.equations_with_errors, case.person.rig.provenance
     settings = found.estimate.settings
     variance, inflation = settings["noise variance"], settings["data inflation"]
+    weak = HIDDEN if found.undecided_reason else 1.0
     total = case.rig.prior.total_mass
+    whitening = equations.whitening(variance * inflation)
+    columns = whitening @ equations.factor
     errors = equations.target - equations.factor @ case.truth.vector
+    bodies = np.empty((len(SOURCES), count + KNOWN, *case.rig.prior.values.shape))
     for number, source in enumerate(SOURCES):
-        generator, rig = np.random.default_rng((seed, number)), with_tables(case.rig, kept_tables(source))
         own = human(**{name: known[name] for name in BUILT}, tables=tables_of(source))  # type: ignore[arg-type]
+        generator = np.random.default_rng((seed, number))
+        for body in bodies[number]:
+            body[:] = case.place(draw_inertials(own, source, generator)).scaled(total).values
+    people = bodies[:, count:].reshape(len(SOURCES), KNOWN, -1)
+    best, best_exact = (find_best_estimator(np.concatenate(people), columns, noise) for noise in (1.0, EXACT))
+    for number, source in enumerate(SOURCES):
+        rig = with_tables(case.rig, kept_tables(source))
         options = replace(
-            identification.consistent_options(rig, case.options), noise_variance=variance, data_inflation=inflation
+            identification.consistent_options(rig, case.options),
+            noise_variance=weak * variance,
+            data_inflation=inflation,
         )
-        for _ in range(count):
-            body = case.place(draw_inertials(own, source, generator)).scaled(total)
-            target = equations.factor @ body.vector + errors
-            drawn = replace(equations, target=target)
-            estimate = consistent(_Drawn(regression, drawn), rig, options)
-            parameters, data = estimate.parameters, drawn
-            if found.undecided_reason:
-                parameters, data = (
-                    rig.prior,
-                    EquationsWithErrors.without_posture_errors(0.0 * drawn.factor[:1], np.zeros(1)),
-                )
-            spread = posterior(data, variance * inflation, parameters, rig.prior, rig, options).uncertainty
-            yield Errors.of(body.values[None], parameters.values[None], rig.prior, spread.std)
+        best_of_others = find_best_estimator(np.concatenate(np.delete(people, number, axis=0)), columns, 1.0)
+        for body in bodies[number, :count]:
+            target = equations.factor @ body.ravel()
+            drawn = replace(equations, target=target + errors)
+            own = copy(regression)
+            own.__dict__["equations_with_errors"] = drawn
+            parameters = consistent(own, rig, options).parameters
+            spread = posterior(drawn, weak * variance * inflation, parameters, rig.prior, rig, options).uncertainty
+            exact, seen = whitening @ target, whitening @ drawn.target
+            guesses = [guess.reshape(body.shape) for guess in (best(seen), best_exact(exact), best_of_others(seen))]
+            yield Errors.of(body, parameters.values, rig.prior, spread.std, *guesses)
 
 
-class _Drawn:
-    """A regression whose equations have another target."""
+def find_best_estimator(people: np.ndarray, rows: np.ndarray, noise: float) -> Callable[[np.ndarray], np.ndarray]:
+    """The linear estimator (k,) to (P,) with the least mean square error of every parameter.
 
-    def __init__(self, regression: Regression, equations: EquationsWithErrors) -> None:
-        self.equations_with_errors, self.residual_cost = equations, 0.0
-        self.factor, self.target = equations.factor, equations.target
-        self._regression = regression
+    Args:
+        people: (N, P) whose mean and covariance are known.
+        rows: (k, P) of the equations.
+        noise: variance of their errors, which are independent.
+    """
+    mean = people.mean(axis=0)
+    spread = (people - mean) / np.sqrt(len(people) - 1.0)
+    U, s, Vt = np.linalg.svd(spread @ rows.T, full_matrices=False)
+    gain = (spread.T @ U) * (s / (s**2 + noise)) @ Vt
+    return lambda seen: mean + gain @ (seen - rows @ mean)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._regression, name)
 
+def ratio_rows(kind: str, data: str, parts: Sequence[Errors], notes: Sequence[str] = ()) -> list[Figure]:
+    """Coverage and ratios of one kind of motion, or of all of them if it is empty; ``parts`` by recorded person.
 
-def ratio_rows(kind: str, data: str, errors: Errors, notes: str = "") -> list[Figure]:
-    """Coverage and ratios of one kind of motion, or of all of them if it is empty."""
+    The standard error of a ratio is that over recorded people (jackknife), whose bodies share the errors of a motion.
+    """
+    errors = Errors.merge(parts)
     covered: tuple[Bound | None, Bound | None] = COVERED if not kind else (at_least(88.0), None)
     rows = [
         Figure(f"{kind or 'all kinds'}: 95 % intervals that contain the truth: {name}", data, errors.covered(name), "%",
@@ -319,12 +334,22 @@ def ratio_rows(kind: str, data: str, errors: Errors, notes: str = "") -> list[Fi
     for name in (*GROUPS, *LIMBS, "centres"):
         must, aim = (MOVING[name], 1.0) if kind and name in MOVING else POOLED.get(name, (np.inf, np.inf))
         bounded = name in POOLED and kind != STILL
-        found, prior = errors.size(name)
+        squares = np.array([part.size(name) ** 2 for part in parts])
+        found, prior, *best = np.sqrt(squares.mean(axis=0))
+        left = squares.sum(axis=0) - squares
+        error = np.sqrt(len(parts) - 1.0) * np.std(np.sqrt(left[:, 0] / left[:, 1]))
         unit = {"first moments": "kg m", "inertias": "kg m2", "centres": "m"}.get(name, "kg")
-        note = f"{found:.3g} {unit}, prior {prior:.3g}" + (f"; {notes}" if notes else "")
+        reached = dict(zip(BEST, np.array(best) / prior))
+        note = "; ".join([f"± {error:.2g}; {found:.3g} {unit}, prior {prior:.3g}", *notes,
+                          *(f"{text} {ratio:.2g}" for text, ratio in reached.items())])  # fmt: skip
         bounds = (at_most(must), at_most(aim)) if bounded else (None, None)
         rows.append(Figure(f"  error over the prior's: {name}", data, found / prior, "", bounds[0], bounds[1], note))
-        notes = ""
+        rows += [
+            Figure(f"  reachable error over the prior's, {name}: {text}", data, ratio, "", None, None)
+            for text, ratio in reached.items()
+            if not kind
+        ]
+        notes = ()
     return rows
 
 
@@ -350,19 +375,18 @@ def main(arguments: Sequence[str]) -> int:
                 case = record(draw_person(seed, {kind: SECONDS, UNSEEN: UNSEEN_SECONDS}))
                 errors, wrench, found, regression = measure(case)
                 whole.setdefault(kind, []).append(errors)
-                linear.setdefault(kind, []).extend(draw_bodies(case, found, regression, each, seed))
+                linear.setdefault(kind, []).append(Errors.merge([*draw_bodies(case, found, regression, each, seed)]))
                 unseen.append(wrench)
                 hips.append(np.linalg.norm(case.hips, axis=1))
                 tracked += [r.tracked.rmse for r in case.records if r.tracked is not None]
             apart = f"markers {1e3 * np.mean(tracked):.1f} mm, hips {1e3 * np.mean(hips):.1f} mm off on average"
             data = f"simulated, {each * options.people * len(SOURCES)} bodies, linear"
-            table.add(ratio_rows(kind, data, Errors.merge(linear[kind])))
-            table.add(
-                ratio_rows(kind, f"simulated, {options.people} people, pipeline", Errors.merge(whole[kind]), apart)
-            )
+            table.add(ratio_rows(kind, data, linear[kind]))
+            table.add(ratio_rows(kind, f"simulated, {options.people} people, pipeline", whole[kind], [apart]))
     for name, parts in (("linear", linear), ("pipeline", whole)):
-        merged = Errors.merge([errors for kind in parts.values() for errors in kind])
-        table.add(ratio_rows("", f"simulated, {len(merged.found)} people, {name}", merged))
+        merged = [errors for kind in parts.values() for errors in kind]
+        count = sum(len(errors.inside) for errors in merged)
+        table.add(ratio_rows("", f"simulated, {count} people, {name}", merged))
     ours, prior = np.sqrt(np.mean(np.square(unseen), axis=0))
     listed = ", ".join(f"{a:.3g} ({b:.3g})" for a, b in zip(ours, prior))
     ratio = float(np.exp(np.mean(np.log(ours / prior))))

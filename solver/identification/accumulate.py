@@ -19,8 +19,6 @@ from .equations import Equations, equations
 from .regression import Regression
 from .triangular import append_rows
 
-BUFFER_ROWS = 1024
-"""Rows of an axis that are collected before they are added to its triangular factor."""
 DEFAULT_BLOCKS = BlockOptions()
 NO_COUNTED_FRAME = (
     "no frame counts in any of the trials: no frame has all contacts measured; give the force files that belong to "
@@ -151,42 +149,6 @@ def _subtract_remainder(equations: Equations, prior: InertialParameters, structu
     return replace(equations, wrench=wrench)
 
 
-class _AxisFactor:
-    """Rows of one axis on their way into its triangular factor."""
-
-    def __init__(self, columns: int) -> None:
-        self.buffer = np.empty((columns, BUFFER_ROWS))  # transposed, so that LAPACK gets it column-major without a copy
-        self.filled = 0
-        self.rows = 0
-        self.factor = np.zeros((0, columns))
-
-    def add(self, rows: np.ndarray, columns: np.ndarray, wrench: np.ndarray) -> None:
-        """Add columns ``columns`` of transposed regressor rows (10 L, n), and their right-hand side (n,)."""
-        for start in range(0, len(wrench), BUFFER_ROWS):
-            own = slice(start, start + BUFFER_ROWS)
-            count = len(wrench[own])
-            if self.filled + count > BUFFER_ROWS:
-                self.flush()
-            slot = slice(self.filled, self.filled + count)
-            self.buffer[:-1, slot] = rows[columns, own]
-            self.buffer[-1, slot] = wrench[own]
-            self.filled += count
-            self.rows += count
-
-    def flush(self) -> None:
-        """Add the collected rows to the factor."""
-        if self.filled:
-            self.factor = append_rows(self.factor, self.buffer[:, : self.filled].T)
-            self.filled = 0
-
-    def take(self) -> tuple[np.ndarray, int]:
-        """The factor and its number of rows; then start a new one."""
-        self.flush()
-        factor, rows = self.factor, self.rows
-        self.factor, self.rows = np.zeros((0, len(self.buffer))), 0
-        return factor, rows
-
-
 def _base_parameter_rows(structure: BaseParameters) -> list[np.ndarray]:
     """Per axis the rows of a regressor piece that belong to base parameters; the parameter is the slow index."""
     parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
@@ -199,7 +161,8 @@ class _BlockAccumulator:
 
     def __init__(self, structure: BaseParameters, blocks: BlockOptions) -> None:
         self.columns = _base_parameter_rows(structure)
-        self.axes = [_AxisFactor(len(parameter_rows) + 1) for parameter_rows in self.columns]
+        self.factors: list[np.ndarray] = []
+        self.rows = np.zeros(AXES, int)
         self.seconds, self.max_blocks = blocks.seconds, blocks.max_blocks
         self.min_frames = 1
         self.blocks: list[Block] = []
@@ -218,22 +181,24 @@ class _BlockAccumulator:
                 self.close()
             if not self.frames:
                 self.trial, self.start = trial, float(times[first])
+                self.factors = [np.zeros((0, len(own) + 1)) for own in self.columns]
+                self.rows = np.zeros(AXES, int)
             room = max(self.min_frames - self.frames, 1)
             last = min(max(int(np.searchsorted(times, self.start + self.seconds)), first + room), count)
-            for axis, (collected, row, parameter_rows) in enumerate(zip(self.axes, rows, self.columns)):
-                here = used[axis, first:last]
-                if here.all():
-                    collected.add(row[:, first:last], parameter_rows, wrench[axis, first:last])
-                elif here.any():
-                    collected.add(row[:, first:last][:, here], parameter_rows, wrench[axis, first:last][here])
+            for axis, (row, own) in enumerate(zip(rows, self.columns)):
+                here = first + np.flatnonzero(used[axis, first:last])
+                # transposed, LAPACK gets it column-major without a copy
+                added = np.vstack([row[np.ix_(own, here)], wrench[axis, here]]).T
+                self.factors[axis] = append_rows(self.factors[axis], added)
+                self.rows[axis] += len(here)
             self.frames += last - first
             self.stop = float(times[last - 1])
             first = last
 
     def close(self) -> None:
         """Close the open block, and merge neighbours if there are too many."""
-        factors, rows = zip(*(axis.take() for axis in self.axes))
-        self.blocks.append(Block((self.trial,), self.start, self.stop, self.frames, np.array(rows), factors))
+        factors = tuple(self.factors)
+        self.blocks.append(Block((self.trial,), self.start, self.stop, self.frames, self.rows, factors))
         self.frames = 0
         if len(self.blocks) > self.max_blocks:
             merge_blocks(self.blocks, self.max_blocks)

@@ -74,7 +74,8 @@ class BodyCoordinates:
         massless = ~self.reference.values.any(axis=1)
         return np.linalg.solve(self.blocks + massless[:, None, None] * np.eye(PER_LINK), change[:, :, None]).ravel()
 
-    def matrices(self, x: np.ndarray) -> np.ndarray:
+    @staticmethod
+    def matrices(x: np.ndarray) -> np.ndarray:
         """1 + X (L, 4, 4)."""
         # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
         return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)

@@ -78,7 +78,6 @@ class ConsistentOptions:
         constraints: further constraints; inertia directions are not used. Symmetry and mass bounds only if
             ``plausible``; boxes and total mass as set there.
         plausible: whether symmetry and mass bounds (jovic2016 level 2) hold as well.
-        reference: the prior; None uses the rig's.
     """
 
     relative_std: float = RELATIVE_STD
@@ -89,7 +88,6 @@ class ConsistentOptions:
     noise_variance: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
     plausible: bool = False
-    reference: InertialParameters | None = None
 
     def __post_init__(self) -> None:
         if not self.relative_std > 0.0:
@@ -111,7 +109,7 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     options = ConsistentOptions() if options is None else options
     if regression.links != rig.links:
         raise InvalidValue("the regression has other links than the rig")
-    reference = rig.prior if options.reference is None else options.reference
+    reference = rig.prior
     bodies = BodyCoordinates.from_reference(reference)
     rows = _linear_rows(rig, reference, bodies, options)
     scale = _DataWeight.estimate(regression, reference, options)
@@ -143,7 +141,6 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
         regression.cost(parameters),
         regression.cost(reference),
         active,
-        trace=found.trace,
         settings={
             "data inflation": scale.inflation,
             "noise variance": scale.variance,

@@ -17,8 +17,7 @@ from ..base.errors import BackendError
 from ..qp import Rows, Status
 from ..qp.active_set import RowPool, nearest_point
 from ..values.inertials import PER_LINK
-from .body_coordinates import BASIS, PSEUDO_INERTIA_ORDER
-from .estimate import Step
+from .body_coordinates import BASIS, PSEUDO_INERTIA_ORDER, BodyCoordinates
 
 MAX_ITERATIONS = 200
 DECREMENT_TOLERANCE = 1e-12
@@ -32,11 +31,10 @@ MIN_STEP = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """Result of `minimise`: the point, how it ended, its iterations, and the indices of the active rows."""
+    """Result of `minimise`: the point, how it ended, and the indices of the active rows."""
 
     x: np.ndarray
     status: Status
-    trace: tuple[Step, ...]
     active: tuple[int, ...]
 
 
@@ -91,13 +89,12 @@ def minimise(
     x = np.array(start)
     active = active or rows.equalities
     value = _value(hessian, gradient, strengths, x)
-    trace: list[Step] = []
     for _ in range(MAX_ITERATIONS):
         total_gradient, curvature = _derivatives(hessian, gradient, strengths, x)
         step, active = _newton_step(total_gradient, curvature, rows, active, x)
         decrement = -float(total_gradient @ step)
         if 0.5 * decrement <= DECREMENT_TOLERANCE * (1.0 + abs(value)):
-            return Minimum(x, Status.OPTIMAL, tuple(trace), active)
+            return Minimum(x, Status.OPTIMAL, active)
         length = min(1.0, MAX_BOUNDARY_FRACTION * _boundary_distance(x, step))
         while length > MIN_STEP:
             trial_value = _value(hessian, gradient, strengths, x + length * step)
@@ -106,20 +103,14 @@ def minimise(
             length *= 0.5
         else:
             # Rounding hides the remaining decrease.
-            return Minimum(x, Status.INACCURATE, tuple(trace), active)
+            return Minimum(x, Status.INACCURATE, active)
         x, value = x + length * step, trial_value
-        trace.append(Step(value, 0.5 * decrement, length))
-    return Minimum(x, Status.LIMIT, tuple(trace), active)
-
-
-def _matrices(x: np.ndarray) -> np.ndarray:
-    # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
-    return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)
+    return Minimum(x, Status.LIMIT, active)
 
 
 def compute_divergence(strengths: np.ndarray, x: np.ndarray) -> float:
     """sum_k s_k (tr X_k - log det(1 + X_k)) of coordinates (10 L,); infinite for inconsistent bodies."""
-    eigenvalues = np.linalg.eigvalsh(_matrices(x))
+    eigenvalues = np.linalg.eigvalsh(BodyCoordinates.matrices(x))
     if np.any(eigenvalues <= 0.0):
         return np.inf
     entropy = eigenvalues.sum(axis=1) - PSEUDO_INERTIA_ORDER - np.log(eigenvalues).sum(axis=1)
@@ -133,7 +124,7 @@ def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: 
 def _derivatives(
     hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    inverses = np.linalg.inv(_matrices(x))
+    inverses = np.linalg.inv(BodyCoordinates.matrices(x))
     # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
     gradients = np.einsum("ij,cij->c", np.eye(PSEUDO_INERTIA_ORDER), BASIS) - np.einsum("lij,cij->lc", inverses, BASIS)
     products = np.einsum("lij,cjk->lcik", inverses, BASIS)
@@ -186,8 +177,8 @@ ROW_TOLERANCE = 1e-9
 
 def _boundary_distance(x: np.ndarray, step: np.ndarray) -> float:
     """Multiple of a step at which the first body reaches the boundary of consistency."""
-    roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
-    # letters as in _matrices
+    roots = np.linalg.inv(np.linalg.cholesky(BodyCoordinates.matrices(x)))
+    # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
     change = np.einsum("lc,cij->lij", step.reshape(-1, PER_LINK), BASIS)
     lowest = float(np.linalg.eigvalsh(roots @ change @ np.swapaxes(roots, 1, 2))[:, 0].min())
     return np.inf if lowest >= 0.0 else -1.0 / lowest

@@ -27,21 +27,6 @@ LINK_SEPARATOR, NAME_SEPARATOR = " and ", ": "
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One iteration of an iterative method.
-
-    Attributes:
-        objective: minimised value.
-        decrement: expected decrease of a full step.
-        length: of the step taken, in (0, 1].
-    """
-
-    objective: float
-    decrement: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """Inertial parameters found by one method.
 
@@ -54,7 +39,6 @@ class Estimate:
         cost_prior: the same for the prior.
         at_bounds: names of constraints that hold with equality at the result.
         levels: optimum of each level of a hierarchical method, and that no lower level worsened it.
-        trace: iterations of an iterative method.
         settings: numbers that the method chose or was given (strength of the prior, inflation of the noise, rank ...).
         notes: sentences for the reader.
         seconds: wall clock.
@@ -68,7 +52,6 @@ class Estimate:
     cost_prior: float
     at_bounds: tuple[str, ...] = ()
     levels: tuple[LevelOptimum, ...] = ()
-    trace: tuple[Step, ...] = ()
     settings: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

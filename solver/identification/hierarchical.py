@@ -33,13 +33,11 @@ class HierarchicalOptions:
 
     Attributes:
         constraints: of levels 1 and 2.
-        reference: phi_ref of levels 2 and 4; None uses the rig's prior.
         scaled: whether level 4 measures the distance from the reference in typical sizes of each parameter; False is
             the paper's plain norm, which adds kilograms to kg m^2.
     """
 
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
-    reference: InertialParameters | None = None
     scaled: bool = True
 
 
@@ -58,7 +56,7 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     options = HierarchicalOptions() if options is None else options
     if regression.links != rig.links:
         raise InvalidValue("the regression has other links than the rig")
-    reference = rig.prior if options.reference is None else options.reference
+    reference = rig.prior
     limits = options.constraints
     scale = parameter_scale(rig, reference).ravel()
     rows = Rows.stack([physical_rows(rig, limits), fixed_link_rows(rig, reference, limits)])
@@ -102,14 +100,12 @@ class ConstrainedOptions:
 
     Attributes:
         constraints: masses, boxes and inertia directions; its symmetry and mass bounds are not used, as in the paper.
-        reference: phi_CAD; None uses the rig's prior.
         known_std: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the
             paper's 10 % rule.
         corrected: whether that standard deviation accounts for correlated residuals; the paper's does not.
     """
 
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
-    reference: InertialParameters | None = None
     known_std: float = WELL_KNOWN
     corrected: bool = True
 
@@ -142,7 +138,7 @@ def constrained(
     options = ConstrainedOptions() if options is None else options
     if regression.links != rig.links:
         raise InvalidValue("the regression has other links than the rig")
-    reference = rig.prior if options.reference is None else options.reference
+    reference = rig.prior
     base = estimate_base(regression) if base is None else base
     known = base.well_known(options.known_std, options.corrected)
     scale = parameter_scale(rig, reference).ravel()

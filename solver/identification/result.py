@@ -102,7 +102,7 @@ class Identification(ArrayValue):
     """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:
-        estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
+        estimate: parameters, prior, status, names on bounds, kind of consistency.
         determined: what the data determine, in classes (`find_determined`); empty for a method without a posterior.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].
         frames: number of frames used.

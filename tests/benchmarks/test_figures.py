@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import identification, models, reference
 from benchmarks.figures import subject
-from benchmarks.figures.eigenvalues import meets_requirements
 from benchmarks.figures.figure import (
     UNMEASURED,
     Bound,
@@ -30,15 +29,8 @@ from benchmarks.figures.figure import (
 from benchmarks.papers import rapetti2020
 from benchmarks.tracking_figures import bodies, limits
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
-from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
-from solver.qp import Status
-from solver.values.inertials import InertialParameters
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-SPHERE = np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])
-"""One kilogram, the same inertia about every axis."""
-THIN = np.array([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0, 0.4])
-"""Positive definite, yet 0.1 + 0.1 < 0.4: no body is like that."""
 
 
 MUST, AIM = at_most(1.0), at_most(0.5)
@@ -129,22 +121,6 @@ def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     rmse = {f.what: f for f in found if "mean RMSE" in f.what}
     assert len(rmse) == 6
     assert rmse["unseen moving trials, mean RMSE Fx"].value == pytest.approx(0.8)
-
-
-def estimate(values: np.ndarray) -> Estimate:
-    parameters = InertialParameters(("body",), values[None])
-    return Estimate("test", parameters, parameters, Status.OPTIMAL, 0.0, 0.0)
-
-
-def test_eigenvalues_decide_whether_a_result_meets_its_constraints() -> None:
-    """A thin impossible body is rotational but not consistent; a negative inertia is neither."""
-    assert meets_requirements(estimate(SPHERE), CONSISTENT)
-    assert meets_requirements(estimate(SPHERE), ROTATIONAL)
-    assert meets_requirements(estimate(THIN), ROTATIONAL)
-    assert not meets_requirements(estimate(THIN), CONSISTENT)
-    negative = THIN.copy()
-    negative[4] = -0.1
-    assert not meets_requirements(estimate(negative), ROTATIONAL)
 
 
 @pytest.mark.parametrize("slowness", [0.5, 1.0, 3.5])
