@@ -295,9 +295,9 @@ def draw_bodies(case: Case, found: Identification, regression: Regression, count
         for body in bodies[number, :count]:
             target = equations.factor @ body.ravel()
             drawn = replace(equations, target=target + errors)
-            own = copy(regression)
-            own.__dict__["equations_with_errors"] = drawn
-            parameters = consistent(own, rig, options).parameters
+            noted = copy(regression)
+            noted.__dict__["equations_with_errors"] = drawn
+            parameters = consistent(noted, rig, options).parameters
             spread = posterior(drawn, weak * variance * inflation, parameters, rig.prior, rig, options).uncertainty
             exact, seen = whitening @ target, whitening @ drawn.target
             guesses = [guess.reshape(body.shape) for guess in (best(seen), best_exact(exact), best_of_others(seen))]

@@ -96,7 +96,7 @@ def test_the_summary_counts_and_names() -> None:
 
 def test_without_data_every_real_row_is_still_listed(tmp_path: Path) -> None:
     """The table keeps its rows where the recordings are missing, each with the reason."""
-    found = identification.real(tmp_path, True, [])
+    found = identification.real(tmp_path, True)
     assert len(found) == len(identification.unmeasured())
     assert all(f.status is FigureStatus.NOT_MEASURED and "no data" in f.note and f.must for f in found)
     assert exit_code(found) == UNMEASURED
