@@ -40,6 +40,8 @@ RIGHT_MUST, RIGHT_AIM, SPLIT_MUST, SPLIT_AIM = 90.0, 97.0, 70.0, 90.0
 """[%]"""
 DATA = f"simulated, {PEOPLE} people, skin motion, {SECONDS:g} s before and after"
 WHOLE = f"{BELT:g} kg on each link in turn, found blind: the right link named"
+DRAWN = f"{BELT:g} kg on each link in turn, errors drawn from their covariance: the right link most likely"
+KEPT = f"{BELT:g} kg on each link in turn: the true set not excluded"
 HALVES = f"{0.5 * BELT:g} kg each on a link and its parent: both in a set that is not excluded"
 
 
@@ -136,9 +138,9 @@ def build_figures(single: list[LoadResult], double: list[LoadResult], drawn: lis
     return [
         Figure(WHOLE, DATA, percent([one.named for one in single]), "%", at_least(RIGHT_MUST), at_least(RIGHT_AIM),
                count),
-        Figure("  the same, with errors drawn from the covariance that is assumed", DATA, percent(drawn), "%",
+        Figure(DRAWN, DATA, percent(drawn), "%",
                note="what these motions can show; lowest for pelvis, feet, shanks"),
-        Figure("  the same, true set not excluded", DATA, percent([one.included for one in single]), "%",
+        Figure(KEPT, DATA, percent([one.included for one in single]), "%",
                at_least(95.0)),
         Figure("  the same, further sets of links not excluded, mean", DATA,
                mean([float(len(one.load.alternatives)) for one in single])),
