@@ -22,25 +22,6 @@ LINK, MASS = "right_hand", 0.4
 QUICK = Settings(no_cross_validation=True)
 
 
-@pytest.fixture(scope="module")
-def found() -> Study:
-    """A simulated robot without and with a ball of 400 g in its hand."""
-    bare, laden = simulated_robot(), simulated_robot(load=(LINK, MASS))
-    return find_load(bare.recordings, laden.recordings, bare.rig, settings=QUICK)
-
-
-def test_the_load_is_found_where_it_is(found: Study) -> None:
-    """Mass and link are found within 1.5 half widths of 95 %, and neighbours that could carry it are listed."""
-    load = found.load
-    assert load.carriers == (LINK,)
-    body, half_width = load.loads[LINK], load.half_widths[load.links.index(LINK)]
-    assert abs(body.mass - MASS) < 1.5 * half_width < 0.1
-    neighbours = [links for links in load.alternatives if len(links) == 1]
-    assert all("right" in link for (link,) in neighbours)
-    assert LINK in repr(load)
-    assert "kg" in repr(load)
-
-
 def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """find-load takes files of both sets and puts a row into report.html and an entry into result.json."""
     for name, load_of in (("bare", None), ("laden", (LINK, MASS))):
@@ -53,7 +34,7 @@ def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys:
     assert LINK in capsys.readouterr().out
     (carrier,) = RESULT.read(output / "result.json").details["added_load"]["carriers"]
     assert carrier["link"] == LINK
-    assert carrier["mass"] == pytest.approx(MASS, abs=0.05)
+    assert abs(carrier["mass"] - MASS) < 1.5 * carrier["mass_half_width"] < 0.1
     page = (output / "report.html").read_text(encoding="utf-8")
     assert "Added load" in page
     assert "if one link carries all" in page
