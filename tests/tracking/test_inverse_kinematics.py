@@ -76,7 +76,7 @@ def test_long_steps_are_damped_as_little_as_is_needed(person: Rig) -> None:
     """Of all dampings the first with which no angle changes by more than .6 rad, by the dense equations; refining steps
     are shortened to that.
     """
-    attachments = cloud(person, per_link=1)
+    attachments = [replace(each, weight=0.2 + 0.1 * k) for k, each in enumerate(cloud(person, per_link=1))]
     q = swinging(person, 1)
     targets = Targets.from_markers(person, attachments, seen_from(person, attachments, q))
     engine, used = InverseKinematics(person, targets.tasks, replace(FREE, posture_weight=1e-6)), set()
@@ -84,7 +84,9 @@ def test_long_steps_are_damped_as_little_as_is_needed(person: Rig) -> None:
         start = integrate(person, q[0], size * np.random.default_rng(1).normal(size=person.nv))
         matrix, gradient = engine.normal_equations(start, targets.sample(0))
         dampings = [0.0, 1e-3, 1e-2, 1e-1, 1.0]
-        steps = [np.linalg.solve(matrix + share * np.eye(person.nv), gradient) for share in dampings]
+        steps = [
+            np.linalg.solve(matrix + share * attachments[-1].weight * np.eye(person.nv), gradient) for share in dampings
+        ]
         chosen = next((k for k, step in enumerate(steps) if np.abs(step[3:]).max() <= 0.6), 4)
         torques = 1e-6 * engine.posture.restoring_torque(start)
         np.testing.assert_allclose(engine._solve_free(start, torques), steps[chosen], rtol=1e-6, atol=1e-9)

@@ -33,7 +33,7 @@ def test_coupled_limits_hold(robot: Rig) -> None:
     way = q[:, places].sum(axis=1) - q[0, places].sum()
     sign = 1.0 if way.max() > -way.min() else -1.0
     most = sign * q[0, places].sum() + 0.3 * float((sign * way).max())
-    coupled = CoupledLimits((first, second), np.array([[sign, sign]]), np.array([most]))
+    coupled = CoupledLimits((first, second), np.array([[1.0, -1.0], [sign, sign]]), np.array([9.0, most]))
     tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled_limits=coupled))
     tracker.start(targets.sample(0), STEP, q[0])
     steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
