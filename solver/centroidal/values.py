@@ -144,6 +144,11 @@ class CentroidalData(TimeSeries):
         pushed[:, 2] -= GRAVITY
         return np.where(self.known[:, None], pushed, self.acceleration)
 
+    def without_wrench(self, frames: np.ndarray) -> CentroidalData:
+        """A copy in which the wrench of these frames (N,) is unknown."""
+        wrench = np.where(np.asarray(frames, bool)[:, None], np.nan, self.wrench)
+        return replace(self, wrench=wrench, measured=self.known & ~frames)
+
     def part(self, start: int, stop: int) -> CentroidalData:
         """Samples start..stop-1."""
         cut = slice(start, stop)
