@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> 
 
 
 def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
-    """A trial that was not used is named; without weighing or load there are no rows of them."""
+    """A trial that was not used is named; without weighing or load there are no rows of them; a lowered cut-off is."""
     more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
         study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
     assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
@@ -140,8 +141,9 @@ def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
     bare = build_content(replace(study, mass=None))
     assert (bare.weighing, bare.load) == (None, None)
     assert bare.mass == study.identification.parameters.total_mass
-    weighing = build_content(study).weighing
-    assert len(weighing.trials) == 1
+    trial: Any = study.records[0].trial
+    lowered = replace(study.records[0], trial=replace(trial, preset=replace(trial.preset, cutoff=3.5)))
+    assert "order 3, 3.5 Hz" in dict(build_content(replace(study, records=(lowered,))).methods)["Filter"]
 
 
 def test_the_verb_compares_as_the_function(
