@@ -15,6 +15,7 @@ from ..skeleton.rig import ROOT_NV, Rig
 DEAD_BEAT_GAIN = 1.0
 """K dt at which a step removes the whole error; a larger rate K would only overshoot. Derived from one step of the
 error, rapetti2020."""
+INTEGRATORS = ("manifold", "baumgarte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class TrackingOptions:
         coupled_limits: limits shared by several joints, (11); used if ``limits`` is True.
         limit_gain: k of (12) [1/rad]: the smaller, the earlier and softer a joint slows down before its limit. It acts
             up to 1 / (speed limit x step), the steepest with which no limit is violated; infinite: always that one.
+        integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
         fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
             appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
@@ -95,6 +97,7 @@ class TrackingOptions:
     limits: bool = True
     coupled_limits: CoupledLimits | None = None
     limit_gain: float = math.inf
+    integrator: str = "manifold"
     huber_distance: float = 0.0
     fade_time: float = 0.1
     backend: str = "daqp"
@@ -109,6 +112,8 @@ class TrackingOptions:
             raise InvalidValue(f"limit_gain must be positive, not {self.limit_gain:g}")
         if self.time_budget is not None and not self.time_budget > 0.0:
             raise InvalidValue(f"a time budget must be positive, not {self.time_budget:g} s")
+        if self.integrator not in INTEGRATORS:
+            raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
         if min(self.posture_weight, self.damping, self.adaptive_damping, self.huber_distance, self.fade_time) < 0.0:

@@ -138,7 +138,7 @@ def _converges_independently(tracker: Tracker, targets: Targets) -> bool:
     refines = options.iterations > 0 and options.gain == DEAD_BEAT_GAIN
     has_plain_cost = not options.huber_distance and options.coupled_limits is None and options.time_budget is None
     points_only = targets.orientations is None and not targets.measures_velocities
-    return refines and has_plain_cost and points_only
+    return refines and has_plain_cost and points_only and options.integrator == "manifold"
 
 
 def _track_sequentially(

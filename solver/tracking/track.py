@@ -45,6 +45,7 @@ class TrackedMotion(TimeSeries, ArrayValue):
         names: M tracked markers.
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
         is_tracked: (N,) False where too few markers were seen and the pose of the last frame is kept.
+        drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
         size_ratio: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: messages for the user.
         converged: (N,) False where a frame did not converge; all True without refinement.
@@ -58,6 +59,7 @@ class TrackedMotion(TimeSeries, ArrayValue):
     names: Annotated[tuple[str, ...], Names("M")]
     errors: Annotated[np.ndarray, Array("N", "M", finite=False)]
     is_tracked: np.ndarray
+    drift: float = 0.0
     size_ratio: float = 1.0
     warnings: tuple[str, ...] = ()
     swaps: tuple[Swap, ...] = ()
@@ -187,7 +189,7 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     v = speeds.finish() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
     return TrackedMotion(
-        targets.times, q, v, names, errors, usable, size,
+        targets.times, q, v, names, errors, usable, tracker.drift, size,
         warnings, converged=solved[0], slack=solved[1],
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..base.so3 import nearest_rotation, skew, to_matrix, to_quaternion
 from ..dynamics import difference
 from ..skeleton.rig import Rig
 from .initial_pose import find_initial_pose
@@ -17,6 +18,8 @@ from .newton import SolverState
 from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
 
+ROOT_QUATERNION = slice(3, 7)
+"""Entries of q that hold the root's quaternion. By definition."""
 MIN_POINTS = 4
 """Fewest seen points of a sample that can be tracked; otherwise the previous pose is kept and does not count."""
 RESTART_ERROR = 0.12
@@ -34,6 +37,8 @@ RESTART_INTERVAL = 10.0
 """[s] of samples between new starts with a time budget: a new start takes as long as some dozens of samples."""
 LONGEST_PAUSE = 1.0
 """[s] Longest pause between new starts that do not help, as with exchanged labels. It is doubled each time."""
+BAUMGARTE_GAIN = 1.0
+"""rho dt of rapetti2020 (14)."""
 ALTERNATIVE_SAMPLES = 40
 """Samples after which an alternative trajectory that is not better is given up."""
 
@@ -135,7 +140,10 @@ class Tracker:
         self.v = np.zeros(rig.nv)
         """(nv,) [m/s, rad/s] its velocity, with which the next pose is predicted."""
         self._frames_off_target = 0
+        self.drift = 0.0
+        """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
+        self._root: BaumgarteRoot | None = None
         self._started_at, self._deadline = 0.0, np.inf
         self._pose_interval = np.inf
         """[s] between the poses whose difference is the velocity; infinite if it was measured."""
@@ -175,6 +183,8 @@ class Tracker:
         elif np.shape(q) != (self.rig.nq,):
             raise InvalidValue(f"a start has shape {np.shape(q)}; rig {self.rig.name!r} needs ({self.rig.nq},)")
         self.q, converged = self._settle(np.asarray(q, float), sample, step)
+        if self.options.integrator == "baumgarte":
+            self._root = BaumgarteRoot(self.q[ROOT_QUATERNION])
         return self._finish_step(self.q, sample, step, converged=converged)
 
     def step(self, sample: TargetSample, dt: float, received_at: float | None = None) -> TrackerStep:
@@ -219,7 +229,14 @@ class Tracker:
         if self._change is not None and self._is_steady:
             displacement += self._change * (0.5 * horizon * (horizon / self._pose_interval + 1.0))
         following = solver.correction(q, displacement, previous, sample, dt)
-        return solver.refine(following, sample, dt, self._deadline)
+        if self._root is not None:
+            following[ROOT_QUATERNION] = self._root.advance(difference(self.rig, q, following)[3:6])
+            self.drift = max(self.drift, self._root.drift)
+            solver.state.remaining = np.inf
+        following, converged = solver.refine(following, sample, dt, self._deadline)
+        if self._root is not None and self.options.iterations:
+            self._root.restart(following[ROOT_QUATERNION])
+        return following, converged
 
     def _start_clock(self, received_at: float | None = None) -> None:
         """Notes when the work on a sample begins, and when it has to end."""
@@ -235,6 +252,8 @@ class Tracker:
         restarted = found is not None
         if found is not None:
             q, converged, error, orientation_error = found
+            if self._root is not None:
+                self._root.restart(q[ROOT_QUATERNION])
         measured = sample.velocities is not None or sample.angular_velocities is not None
         before = self.v
         if measured:
@@ -309,3 +328,28 @@ def _is_better(new_error: float, new_orientation_error: float, error: float, tur
     return new_error < RESTART_ERROR_RATIO * error or (
         new_orientation_error < RESTART_ANGLE_RATIO * turn and not new_error > error
     )
+
+
+class BaumgarteRoot:
+    """Root rotation as a matrix integrated with rapetti2020 (14)-(15), an alternative to the exact integration."""
+
+    def __init__(self, quaternion: np.ndarray) -> None:
+        self.restart(quaternion)
+
+    def restart(self, quaternion: np.ndarray) -> None:
+        """Takes the rotation of a quaternion xyzw (4,)."""
+        self.matrix = to_matrix(quaternion)
+
+    def advance(self, rotation_step: np.ndarray) -> np.ndarray:
+        """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
+
+        R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
+        """
+        correction = 0.5 * BAUMGARTE_GAIN * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
+        self.matrix = self.matrix + self.matrix @ (skew(rotation_step) + correction)
+        return to_quaternion(nearest_rotation(self.matrix))
+
+    @property
+    def drift(self) -> float:
+        """|R'R - 1|: distance of the matrix from a rotation."""
+        return float(np.linalg.norm(self.matrix.T @ self.matrix - np.eye(3)))
