@@ -14,9 +14,9 @@ from ..values.wrenches import LEAST_LOAD, Wrenches
 
 VERTICAL_MOMENT = 5
 """Index of the vertical moment in a wrench. By definition."""
-PARAMETERS = 19
+PARAMETERS = 22
 """Number of parameters of a plate. By definition."""
-VERTICAL_GAIN, OFFSET, DRIFT, POSITION, COUPLE, FREE_MOMENT = 8, 9, 12, 15, 17, 18
+VERTICAL_GAIN, OFFSET, DRIFT, POSITION, COUPLE, FREE_MOMENT, MOMENT = 8, 9, 12, 15, 17, 18, 19
 """The last entry of the matrix, and the first parameter of each group after it."""
 WELL_LOADED = 0.2
 """Fraction of a plate's largest load above which its centres of pressure are reliable: less load gives any place.
@@ -28,10 +28,11 @@ class PlateErrors(ArrayValue):
     """Errors of the plates in one trial, relative to what they read.
 
     Attributes:
-        plates: (K, 19) of each plate, world axes: the matrix by rows (9), whose entry i j is the false force along i
+        plates: (K, 22) of each plate, world axes: the matrix by rows (9), whose entry i j is the false force along i
             per force along j; a constant force (3) [N] while the plate is loaded, and its drift (3) [N/s]; the
             displacement of the centre of pressure along x and y (2) [m]; the false vertical moment per vertical
-            force [m]; the false fraction of the free moment, 2 for a wrong sign.
+            force [m]; the false fraction of the free moment, 2 for a wrong sign; a constant moment (3) [N m] while the
+            plate is loaded.
         lag: [s] of the plates behind the motion at the start.
         clock: [s/s] by which the lag grows.
         start: [s] in the plates' time, when drift and clock begin.
@@ -70,7 +71,7 @@ class LikelyErrors(ArrayValue):
 
     Attributes:
         plates: names of the K plates.
-        sizes: (K, 19) in standard deviations of the errors that a trial's plates may have.
+        sizes: (K, 22) in standard deviations of the errors that a trial's plates may have.
     """
 
     plates: tuple[str, ...]
@@ -111,6 +112,8 @@ def error_wrenches(
             moment = np.cross(np.eye(3)[parameter - POSITION], force)
         elif parameter == COUPLE:
             result[:, VERTICAL_MOMENT, column] = force[:, 2]
+        elif parameter >= MOMENT:
+            result[:, 3 + parameter - MOMENT, column] = loaded
         else:
             result[:, VERTICAL_MOMENT, column] = wrenches.free_moments[:, plate]
         result[:, :3, column] = added
@@ -119,7 +122,7 @@ def error_wrenches(
 
 
 def count_errors(layouts: Sequence[tuple[str, ...]]) -> int:
-    """Number 19 P + 2 of the errors of layouts with P plates in all, and of their time; 0 without plates."""
+    """Number 22 P + 2 of the errors of layouts with P plates in all, and of their time; 0 without plates."""
     return PARAMETERS * sum(map(len, layouts)) + 2 * bool(layouts)
 
 
@@ -130,7 +133,7 @@ def tolerated_wrenches(
     origins: np.ndarray,
     layouts: Sequence[tuple[str, ...]],
 ) -> np.ndarray:
-    """Wrenches (n, 6, 19 P + 2) that errors of plates and of their time add, one standard deviation each.
+    """Wrenches (n, 6, 22 P + 2) that errors of plates and of their time add, one standard deviation each.
 
     Args:
         wrenches: N samples of K plates.
@@ -163,7 +166,7 @@ def collect_known_plates(trials: Sequence[tuple[tuple[str, ...], PlateErrors]]) 
     found: dict[tuple[str, ...], set[KnownLayout]] = {}
     for names, errors in trials:
         plates = errors.plates.copy()
-        plates[:, OFFSET:POSITION] = 0.0
+        plates[:, [*range(OFFSET, POSITION), *range(MOMENT, PARAMETERS)]] = 0.0
         layout = KnownLayout(names, tuple(map(tuple, plates.tolist())), errors.has_vertical_moment)
         found.setdefault(names, set()).add(layout)
     return KnownPlates(tuple(next(iter(alike)) for alike in found.values() if len(alike) == 1))

@@ -112,7 +112,7 @@ def fit_plates(
             done, sizes = Action.REPORTED, np.zeros_like(sizes)
         unexplained |= set(found.hypothesis.trials) if done is Action.REPORTED else set()
         _correct(errors, found, sizes)
-        _widen(stds, found, np.where(sizes == 0.0, np.abs(found.sizes), found.stds))
+        _widen(stds, found, np.where(sizes == 0.0, np.abs(found.sizes), found.conditional_stds))
         if rival is not None:
             _widen(stds, rival, np.abs(rival.sizes))
         left_out |= set(found.hypothesis.trials) if done is Action.LEFT_OUT else set()
@@ -183,27 +183,26 @@ def _correct(errors: dict[str, PlateErrors], found: PlateEstimate, sizes: np.nda
     for name in errors if hypothesis.concerns_all else hypothesis.trials:
         own = errors[name]
         plates, sync = own.plates.copy(), np.zeros(SYNC)
-        chosen = [k for k, plate in enumerate(hypothesis.layout) if plate in hypothesis.plates] or slice(None)
         for component, size in zip(hypothesis.cause.components, sizes):
             if component.parameter < 0:
                 sync[component.parameter] += size
             else:
-                plates[chosen, component.parameter] += size
+                plates[hypothesis.find_plates(component), component.parameter] += size
         errors[name] = replace(own, plates=plates, lag=own.lag + sync[0], clock=own.clock + sync[1])
 
 
 def _widen(stds: dict[str, np.ndarray], found: PlateEstimate, sizes: np.ndarray) -> None:
-    """Raise the standard deviations (K, 19 + 2) of a cause's trials, by name, to sizes (k,) that may be left."""
+    """Raise the standard deviations (K, 22 + 2) of a cause's trials, by name, to sizes (k,) that may be left."""
     hypothesis = found.hypothesis
     for name in stds if hypothesis.concerns_all else hypothesis.trials:
-        chosen = [k for k, plate in enumerate(hypothesis.layout) if plate in hypothesis.plates] or slice(None)
         for component, size in zip(hypothesis.cause.components, sizes):
+            chosen = hypothesis.find_plates(component)
             own = stds[name][chosen, component.parameter]
             stds[name][chosen, component.parameter] = np.maximum(own, size)
 
 
 def _as_errors(stds: Mapping[str, np.ndarray], errors: Mapping[str, PlateErrors]) -> dict[str, PlateErrors]:
-    """Standard deviations (K, 19 + 2) as errors, on the time of the motion."""
+    """Standard deviations (K, 22 + 2) as errors, on the time of the motion."""
     return {
         name: PlateErrors(own[:, :PARAMETERS], own[0, -2], own[0, -1], errors[name].start - errors[name].lag)
         for name, own in stds.items()

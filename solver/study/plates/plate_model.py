@@ -30,7 +30,7 @@ from ...identification.identify import IdentifyOptions, consistent_options
 from ...identification.posterior import covariance_root
 from ...options.plates import CROSSTALK, FREE_MOMENT, LAG, MASS, POSITION
 from ...signals import true_runs
-from ...signals.plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches, find_reach
+from ...signals.plate_errors import COUPLE, DRIFT, MOMENT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches, find_reach
 from ...skeleton.rig import GRAVITY, Rig
 from ...values.inertials import PER_LINK
 from ...values.wrenches import Wrenches
@@ -44,7 +44,7 @@ MAX_CAUSES = 12
 MAX_SINGLE = 50
 """Most trials of which each is suspected by itself. Chosen on subject_a's trials cut into 50 pieces: 6 s."""
 RARITY = 3.0
-"""Logarithm of how much rarer an error of one plate is than of all: they share a session, a level and a file.
+"""Logarithm of how much rarer an error of one plate is than of all alike: they share a session, a level and a file.
 Chosen on 26 faults put into trials of subject_a and subject_c."""
 LEAST_SCALE = 0.3
 """Least false fraction of a horizontal force or free moment that is reported: tracked bodies accelerate by others.
@@ -96,6 +96,7 @@ class Component:
         tolerance: standard deviation that makers and laboratories tolerate.
         limit: largest error that a laboratory may have: two standard deviations of a faulty plate.
         factor, unit, place: of the size in texts.
+        plate: index; None: of all plates concerned, alike.
     """
 
     parameter: int
@@ -104,6 +105,7 @@ class Component:
     factor: float
     unit: str
     place: str = ""
+    plate: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ class Cause:
         is_calibration: a property of the plates that earlier trials on them show too.
         is_common: it is the same in all trials on the same plates.
         is_sign: only a wrong sign is corrected, other sizes are reported.
+        is_each: every plate has sizes of its own, which are estimated together.
     """
 
     kind: str
@@ -129,6 +132,16 @@ class Cause:
     is_calibration: bool = True
     is_common: bool = False
     is_sign: bool = False
+    is_each: bool = False
+
+    def of_each(self, plates: Mapping[int, str]) -> Cause:
+        """The cause with components of each of some plates, by index, with their names."""
+        own = [
+            replace(c, plate=k, place=f"{c.place} ({name})".strip())
+            for k, name in plates.items()
+            for c in self.components
+        ]
+        return replace(self, components=tuple(own))
 
 
 COMMON_LAG = Cause(LAG, "the plates lag the motion", (Component(-2, 0.0005, 0.1, 1e3, "ms"),), 3.0, False)
@@ -151,6 +164,11 @@ CAUSES = (
     Cause(MASS, "a horizontal offset of each plate", (
         Component(9, 1.0, 60.0, 1.0, "N", "along x"),
         Component(10, 1.0, 60.0, 1.0, "N", "along y")), 15.0, False),
+    Cause(MASS, "a vertical offset of each plate, zeroed under load", (
+        Component(11, 2.0, 60.0, 1.0, "N"),), 15.0, False, is_each=True),
+    Cause(MASS, "an offset of each plate's moments, zeroed under load", (
+        Component(19, 0.3, 20.0, 1.0, "N m", "about x"), Component(20, 0.3, 20.0, 1.0, "N m", "about y"),
+        Component(21, 0.3, 20.0, 1.0, "N m", "about z")), 15.0, False, is_each=True),
     Cause(MASS, "another gain than stated, or an unmeasured support", (
         Component(VERTICAL_GAIN, 0.005, 0.2, 100.0, "% too much"),), 15.0),
     Cause(CROSSTALK, "horizontal forces of the wrong sign or scale", (
@@ -184,6 +202,17 @@ class PlateHypothesis:
     columns: Mapping[int, np.ndarray]
     concerns_all: bool
 
+    def find_plates(self, component: Component) -> list[int] | slice:
+        """Indices of the plates that have this component."""
+        if component.plate is not None:
+            return [component.plate]
+        return [k for k, plate in enumerate(self.layout) if plate in self.plates] or slice(None)
+
+    @property
+    def own_plates(self) -> int:
+        """Number of plates that have an error of their own; 0 if all have the same."""
+        return len({c.plate for c in self.cause.components} - {None}) or len(self.plates)
+
     @property
     def scale(self) -> np.ndarray:
         """(k,) half limits: standard deviations of plates with this fault."""
@@ -192,21 +221,31 @@ class PlateHypothesis:
 
 @dataclass(frozen=True, slots=True)
 class PlateEstimate:
-    """A hypothesis with its sizes (k,), their standard deviations, and the logarithm of its Bayes factor."""
+    """A hypothesis with its sizes (k,), their covariance (k, k), and the logarithm of its Bayes factor."""
 
     hypothesis: PlateHypothesis
     sizes: np.ndarray
-    stds: np.ndarray
+    covariance: np.ndarray
     evidence: float
 
     @property
+    def stds(self) -> np.ndarray:
+        """(k,) standard deviations."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def conditional_stds(self) -> np.ndarray:
+        """(k,) of each size if the others are right: what the wrenches may still be off once all are removed."""
+        return np.diag(np.linalg.inv(self.covariance)) ** -0.5
+
+    @property
     def notable(self) -> np.ndarray:
-        """(k,) True where a size is certain and more than tolerances allow."""
+        """(k,) True where a size is certain and more than tolerances allow; what each plate has is certain together."""
         cause = self.hypothesis.cause
         least = np.array(
             [LEAST_SCALE if cause.is_sign else 2.0 * component.tolerance for component in cause.components]
         )
-        return (np.abs(self.sizes) > least) & (np.abs(self.sizes) > 3.0 * self.stds)
+        return (np.abs(self.sizes) > least) & (cause.is_each | (np.abs(self.sizes) > 3.0 * self.stds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +271,8 @@ class TrialSums:
         """(C, k) unknowns that a cause changes in some of the plates, in half limits."""
         result = np.zeros((len(self.precision), len(cause.components)))
         for place, component in enumerate(cause.components):
-            first = POSTURE + PARAMETERS * np.array(plates, int)
+            chosen = plates if component.plate is None else [component.plate]
+            first = POSTURE + PARAMETERS * np.array(chosen, int)
             result[first + component.parameter if component.parameter >= 0 else component.parameter, place] = 1.0
         return result * [component.limit / 2.0 for component in cause.components]
 
@@ -290,7 +330,8 @@ def sum_trial(rig: Rig, root: np.ndarray, trial: FilteredTrial, wrenches: Wrench
             seen, plate, range(PARAMETERS), start, find_reach(seen, plate)
         )
         if np.mean(seen.loaded[:, plate]) < 1.0 - LEAST_UNLOADED:
-            columns[:, :, at + OFFSET : at + DRIFT] = 0.0  # an offset would show while nothing touches it
+            columns[:, :, at + OFFSET : at + DRIFT] = 0.0
+            columns[:, :, at + MOMENT : at + PARAMETERS] = 0.0  # an offset would show while nothing touches it
         else:
             columns[:, :, at + VERTICAL_GAIN] = 0.0  # the same as an offset, to within the error of accelerations
     columns[:, 3:, first:] -= np.cross(origin[:, :, None], columns[:, :3, first:], axis=1)
@@ -350,7 +391,7 @@ def _estimate_noise(columns: np.ndarray, residual: np.ndarray, stds: np.ndarray,
 
 
 def parameter_stds(*, limits: bool) -> np.ndarray:
-    """(19 + 2,) standard deviations of a plate's parameters and of its time: by tolerances, or of faulty plates."""
+    """(22 + 2,) standard deviations of a plate's parameters and of its time: by tolerances, or of faulty plates."""
     result = np.full(PARAMETERS + SYNC, CROSS_STD)
     for cause in CAUSES:
         for component in cause.components:
@@ -405,10 +446,9 @@ class PlateModel:
         right = right - across.T @ self.mean
         covariance = np.linalg.inv(normal)
         sizes = covariance @ right
-        evidence = 0.5 * float(right @ sizes - np.linalg.slogdet(normal)[1]) - RARITY * bool(hypothesis.plates)
-        return PlateEstimate(
-            hypothesis, hypothesis.scale * sizes, hypothesis.scale * np.sqrt(np.diag(covariance)), evidence
-        )
+        evidence = 0.5 * float(right @ sizes - np.linalg.slogdet(normal)[1]) - RARITY * hypothesis.own_plates
+        scale = hypothesis.scale
+        return PlateEstimate(hypothesis, scale * sizes, np.outer(scale, scale) * covariance, evidence)
 
     def final(self) -> list[PlateEstimate]:
         """All causes in the model, with their sizes given each other."""
@@ -416,8 +456,8 @@ class PlateModel:
         found, start = [], self.size + len(BODY_STD)
         for hypothesis in self.added:
             part = slice(start, start + len(hypothesis.scale))
-            stds = hypothesis.scale * np.sqrt(np.diag(covariance)[part])
-            found.append(PlateEstimate(hypothesis, hypothesis.scale * self.mean[part], stds, np.inf))
+            own = np.outer(hypothesis.scale, hypothesis.scale) * covariance[part, part]
+            found.append(PlateEstimate(hypothesis, hypothesis.scale * self.mean[part], own, np.inf))
             start = part.stop
         return found
 
@@ -457,6 +497,10 @@ def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]
         layout = kinds.pop() if len(kinds) == 1 else ()
         active = [k for k in range(len(layout)) if any(trials[i].loaded[k] for i in indices)]
         for cause, plate in product(CAUSES, [None, *(active if len(active) > 1 else ())]):
+            if cause.is_each:
+                if plate is not None or not active:
+                    continue
+                cause = cause.of_each({k: layout[k] for k in active})
             columns = {
                 i: trials[i].columns(cause, np.flatnonzero(trials[i].loaded) if plate is None else [plate])
                 for i in indices

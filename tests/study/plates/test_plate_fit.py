@@ -28,7 +28,20 @@ from solver.study.joint_motion import convert_joint_recordings
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
 from solver.study.plates.plate_fit import USUAL_LAG, decide_action
-from solver.study.plates.plate_model import CAUSES, PlateEstimate, PlateHypothesis
+from solver.study.plates.plate_model import (
+    BODY_STD,
+    CAUSES,
+    COMMON_LAG,
+    POSTURE,
+    SYNC,
+    PlateEstimate,
+    PlateHypothesis,
+    PlateModel,
+    TrialSums,
+    find_causes,
+    list_hypotheses,
+    parameter_stds,
+)
 from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.values import StudyData
@@ -165,11 +178,30 @@ def test_nothing_is_corrected_further_than_a_laboratory_could_be_off() -> None:
     """A cause within its limit is corrected, beyond it the trials are left out; with a rival it is reported only."""
     (position,) = [cause for cause in CAUSES if cause.kind == POSITION]
     hypothesis = PlateHypothesis(position, ("walk",), (), ("plate",), {}, True)
-    near, far = (PlateEstimate(hypothesis, np.array([size, 0.0]), np.full(2, 1e-3), 99.0) for size in (0.05, 0.15))
+    near, far = (PlateEstimate(hypothesis, np.array([size, 0.0]), 1e-6 * np.eye(2), 99.0) for size in (0.05, 0.15))
     assert decide_action(near, None, PlateOptions())[0] is Action.UNDONE
     assert decide_action(near, far, PlateOptions())[0] is Action.REPORTED
     assert decide_action(far, None, PlateOptions())[0] is Action.LEFT_OUT
     assert decide_action(far, None, PlateOptions(report_only=(POSITION,)))[0] is Action.OVERRIDDEN
+
+
+def test_opposite_offsets_of_two_plates_are_found_together() -> None:
+    """25 N too much on one plate and 18 N too little on the other are one cause, with their sizes, and no other."""
+    names, tolerances = ("left", "right"), parameter_stds(limits=False)
+    precision = np.concatenate([np.ones(POSTURE), *2 * (tolerances[:-SYNC],), tolerances[-SYNC:]]) ** -2.0
+    wrong, body = np.zeros(len(precision)), 1 + len(BODY_STD)
+    wrong[POSTURE + OFFSET + 2], wrong[POSTURE + PARAMETERS + OFFSET + 2] = 25.0, -18.0
+    rows = np.random.default_rng(0).standard_normal((500, body + len(precision)))
+    right = rows.T @ rows[:, body:] @ wrong
+    sums = TrialSums("standing", names, np.ones(2, bool), rows.T @ rows, right, precision)
+    hypotheses = list_hypotheses([sums], [])
+    always = next(each for each in hypotheses if each.cause is COMMON_LAG)
+    causes = find_causes(PlateModel([sums], 1), always, [each for each in hypotheses if each is not always])
+    ((found, rival),) = [cause for cause in causes if cause[0].hypothesis is not always]
+    assert found.hypothesis.cause.is_each
+    assert rival is None
+    sizes = {c.place: size for c, size in zip(found.hypothesis.cause.components, found.sizes)}
+    assert [sizes[f"({name})"] for name in names] == pytest.approx([25.0, -18.0], abs=0.3)
 
 
 def test_an_unloaded_plate_shows_its_offset() -> None:
