@@ -26,7 +26,7 @@ from solver.values.wrenches import LEAST_LOAD, Wrenches
 from solver.workflow.pipeline import identify_motions
 
 from .figure import Figure, at_most, missing
-from .mismatched import replace_forces, with_forces
+from .mismatched import replace_forces, scale_free_moments, with_forces
 from .table import FigureTable, table_parser
 
 MOVED = 0.5
@@ -118,7 +118,7 @@ FAULTS: dict[str, tuple[Change, bool, tuple[str, ...]]] = {
     "clock 1 % slow": (lambda w: replace(w, times=w.times[0] + 1.01 * (w.times - w.times[0])), True, ("clock",)),
     "smoothed at 3 Hz": (smooth, True, ("smoothed",)),
     "plates 4 cm aside": (lambda w: w.displaced(np.array([0.0, 0.04, 0.0])), True, ("location",)),
-    "free moment reversed": (lambda w: w.with_free_moments(-1.0), True, ("free moment",)),
+    "free moment reversed": (lambda w: scale_free_moments(w, -1.0), True, ("free moment",)),
 }
 """By name: the change, whether it is in every trial or only in the longest that moves, and words that name it."""
 

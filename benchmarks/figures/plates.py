@@ -14,7 +14,7 @@ from solver.study.values import StudyData, TrialRecord
 
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
-from .mismatched import CASES, is_reported, with_forces
+from .mismatched import CASES, is_reported, scale_free_moments, with_forces
 from .runs import OTHERS, RUNS, track_runs
 from .subject import SUBJECT, TRIALS
 
@@ -71,7 +71,7 @@ def _unmodified_figures(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]])
 
 
 def _reversed_figure(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
-    turn, found, messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
+    turn, found, messages = with_forces(lambda wrenches: scale_free_moments(wrenches, -1.0)), 0, []
     for name, (rig, records) in bodies.items():
         signs = _select_findings(prepare(rig, list(turn(records))), FREE_MOMENT)
         found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
