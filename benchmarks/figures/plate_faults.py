@@ -98,6 +98,11 @@ def smooth(wrenches: Wrenches) -> Wrenches:
     return replace(wrenches, values=sosfiltfilt(sections, np.nan_to_num(wrenches.values), axis=0))
 
 
+def _in_millimetres(wrenches: Wrenches) -> np.ndarray:
+    """Factors (P, 6) that state the moments of the first plate in N mm."""
+    return np.where((np.arange(6) >= 3) & (np.arange(len(wrenches.frames)) == 0)[:, None], 1e3, 1.0)
+
+
 LEAN = np.radians(2.0)
 FAULTS: dict[str, tuple[Change, bool, tuple[str, ...]]] = {
     "5 % crosstalk along x": (add_matrix({(0, 2): 0.05}), True, ("crosstalk",)),
@@ -118,6 +123,7 @@ FAULTS: dict[str, tuple[Change, bool, tuple[str, ...]]] = {
     "clock 1 % slow": (lambda w: replace(w, times=w.times[0] + 1.01 * (w.times - w.times[0])), True, ("clock",)),
     "smoothed at 3 Hz": (smooth, True, ("smoothed",)),
     "plates 4 cm aside": (lambda w: w.displaced(np.array([0.0, 0.04, 0.0])), True, ("location",)),
+    "moments of one plate in N mm": (lambda w: replace(w, values=w.values * _in_millimetres(w)), True, ("in N mm",)),
     "free moment reversed": (lambda w: scale_free_moments(w, -1.0), True, ("free moment",)),
 }
 """By name: the change, whether it is in every trial or only in the longest that moves, and words that name it."""

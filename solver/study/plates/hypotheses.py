@@ -118,6 +118,18 @@ def _scale(axes: Sequence[float], lever: float, free: float) -> Change:
     return lambda p, _: PlateForces(p.force * axes, lever * p.centre_of_pressure * axes, free * p.free_moment)
 
 
+def _scale_moments(factor: float, plate: int | None = None) -> Change:
+    """Multiply centres of pressure and free moments of one plate, or of all."""
+
+    def scale(p: PlateForces, _: np.ndarray) -> PlateForces:
+        factors = np.full(p.force.shape[1], factor)
+        if plate is not None:
+            factors[np.arange(len(factors)) != plate] = 1.0
+        return PlateForces(p.force, p.centre_of_pressure * factors[:, None], p.free_moment * factors)
+
+    return scale
+
+
 def _exchange_plates(one: int, two: int) -> Change:
     """Exchange the mean centres of pressure of two plates."""
 
@@ -145,18 +157,20 @@ HYPOTHESES: Mapping[str, Change] = {
     ),
     "the moments are about the origin, and the moment of the centre of pressure was added once more; export either "
     "moments about the origin or centres of pressure with free moments": _scale((1.0, 1.0, 1.0), 0.5, 1.0),
-    "the moments are in N mm (or centres of pressure in mm) but stated in metres; export them in N m and m, or state "
-    "their unit": _scale((1.0, 1.0, 1.0), 1e-3, 1e-3),
 }
 """Changes of recorded forces to what they would be without an error, by the error and what to do about it."""
 
 
 def list_hypotheses(plates: Sequence[str]) -> dict[str, Change]:
-    """As `HYPOTHESES`, with each pair of these plates exchanged."""
+    """As `HYPOTHESES`, with other units of these plates, and each pair of them exchanged."""
     text = "the locations of {} and {} are exchanged; give each plate's force its own centre of pressure"
+    unit = "the moments{} are in {} (or centres of pressure in {}); export them in N m and m, or state their unit"
+    units = ((1e-3, "N mm but stated in N m", "mm"), (1e3, "N m but stated in N mm", "m"))
+    owners = [("", None), *((f" of {name}", k) for k, name in enumerate(plates) if len(plates) > 1)]
     pairs = combinations(range(len(plates)), 2)
     return {
         **HYPOTHESES,
+        **{unit.format(name, *words): _scale_moments(factor, k) for factor, *words in units for name, k in owners},
         **{text.format(plates[one], plates[two]): _exchange_plates(one, two) for one, two in pairs},
     }
 

@@ -43,12 +43,17 @@ def exchange(values: np.ndarray, names: list[str]) -> None:
     values[:, pair] = values[:, pair[::-1]]
 
 
-def scale_wrenches(force: float, moment: float) -> Callable[[Recording], Recording]:
-    """Multiply forces and moments."""
+def scale_wrenches(
+    force: float,
+    moment: float,
+    plates: slice = slice(None),
+) -> Callable[[Recording], Recording]:
+    """Multiply forces and moments of some plates."""
 
     def scaled(recording: Recording) -> Recording:
         assert recording.wrenches is not None
-        values = recording.wrenches.values * np.repeat([force, moment], 3)
+        values = recording.wrenches.values.copy()
+        values[:, plates] *= np.repeat([force, moment], 3)
         return replace(recording, wrenches=replace(recording.wrenches, values=values))
 
     return scaled
@@ -60,6 +65,8 @@ def scale_wrenches(force: float, moment: float) -> Callable[[Recording], Recordi
         (change_joints(reverse), "the angle of left_shoulder_pitch has the wrong sign"),
         (change_joints(exchange), "left_shoulder_pitch and left_forearm are exchanged"),
         (scale_wrenches(1.0, 1000.0), "the moments are in N mm"),
+        (scale_wrenches(1.0, 1000.0, slice(0, 1)), "the moments of right_sole are in N mm"),
+        (scale_wrenches(1.0, 0.001, slice(1, 2)), "the moments of left_sole are in N m but stated in N mm"),
         (scale_wrenches(0.01, 0.01), r"the plates weigh 0\.58 kg and the model of HRP-2 .* 58 kg"),
     ],
 )
