@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .measure import Measurement
 
 LONGEST_SLIP = 5.0
-"""[mm], the issue's bound."""
+"""[mm], must."""
 
 
 def design_and_measure(

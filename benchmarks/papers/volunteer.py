@@ -81,7 +81,7 @@ ROUND = (
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Of the laboratory; the issue's real laboratory by default.
+    """Of the laboratory; by default of a real one.
 
     Attributes:
         markers: [m] standard deviation per coordinate and frame.

@@ -142,6 +142,10 @@ class JointLimits:
         coordinates = self._coordinates(q)
         return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
 
+    def coupled_violation(self, q: np.ndarray) -> np.ndarray:
+        """(m,) by which the coupled limits are violated, 0 inside."""
+        return np.maximum(0.0, self._coupled_rows @ self._coordinates(q) - self._coupled_bounds)
+
     def _coordinates(self, q: np.ndarray) -> np.ndarray:
         if self._is_plain:
             return q[self._first :]

@@ -102,17 +102,3 @@ def test_the_planted_feet_share_the_load() -> None:
     schedule = Schedule((Phase(0.0, 1.0, (right, left)), Phase(1.0, 2.0, (left,))))
     shares = foot_shares(rig, schedule, np.array([0.5, 1.5]))
     assert shares.tolist() == [[0.5, 0.5], [0.0, 1.0]]
-
-
-def test_skin_moves_the_markers_of_a_link_together(motion: Motion) -> None:
-    """Two markers of a link swing by the same vector, those of two links by different ones, as far as requested."""
-    person = volunteer(1)
-    still, swinging = (
-        record(person, "trial", motion, person.truth, Noise(markers=0.0, skin=size), 1).markers for size in (0.0, 0.01)
-    )
-    moved = swinging.positions - still.positions
-    links = [placement.link for placement in person.placements]
-    first, second = (k for k, link in enumerate(links) if link == "pelvis" and links[:k].count("pelvis") < 2)
-    assert moved[:, first] == pytest.approx(moved[:, second])
-    assert np.abs(moved[:, first] - moved[:, links.index("torso")]).max() > 0.005
-    assert moved.std() == pytest.approx(0.01, rel=0.25)

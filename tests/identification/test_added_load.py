@@ -112,7 +112,7 @@ def test_errors_that_follow_posture_take_information(person: Rig) -> None:
         )
         for one in pair
     ]
-    exact, found = (LoadLikelihood(person, tuple(each), (person.prior,) * 2, 0.05).P for each in (pair, blurred))
+    exact, found = (LoadLikelihood(person, (one, other), (person.prior,) * 2, 0.05).P for one, other in (pair, blurred))
     lost = np.linalg.eigvalsh(exact - found)
     assert -1e-6 * lost[-1] < lost[0]
     assert lost[-1] > 0.01 * np.linalg.eigvalsh(exact)[-1]

@@ -99,7 +99,7 @@ def test_longer_motion_is_expected_to_determine_more_than_standing() -> None:
     robot = hoap3()
     fine, coarse = (expect_determined(robot, [swinging(robot, rate)]) for rate in (1000.0, 25.0))
     for found, other in ((short, expect_determined(rig, [swinging(rig, 25.0)])), (coarse, fine)):
-        np.testing.assert_allclose(*([one.ratio for one in each[1:]] for each in (found, other)), rtol=0.05)
+        np.testing.assert_allclose([q.ratio for q in found[1:]], [q.ratio for q in other[1:]], rtol=0.05)
     np.testing.assert_allclose(*(np.concatenate([one.value for one in each]) for each in (short, long)))
     assert rested[0].source == DATA
     assert sum(one.source == DATA for one in rested) < 0.5 * sum(one.source == DATA for one in long)
