@@ -261,7 +261,7 @@ def _strips_by_motion(
 
 def _runs(patch: str, times: np.ndarray, values: np.ndarray) -> list[SceneStrip]:
     """Strips of runs of intervals with one value of the contact; for a single time, of no duration."""
-    edges = np.flatnonzero(np.diff(values, prepend=-1, append=-1))
+    edges = np.flatnonzero(np.diff(values, prepend=np.nan, append=np.nan))
     runs = [(start, min(stop, len(times) - 1), values[start]) for start, stop in pairwise(edges.tolist())]
     return [SceneStrip(patch, float(times[a]), float(times[b]), PARTS[value - 1]) for a, b, value in runs if value]
 

@@ -48,16 +48,15 @@ def _is_rig(settings: SceneSettings, item: bpy.types.Object) -> bool:
 
 def _on_quantity_changed(settings: SceneSettings, context: bpy.types.Context) -> None:
     from ..scene.colours import colour_body
-    from ..scene.inertials import PARAMETERS
 
     body = active_rig(context)
-    if body is None or not any(PARAMETERS in bone for bone in body.data.bones):
+    if body is None:
         return
     try:
         with all_or_nothing():
             colour_body(scene(context), body, settings.quantity)
     except errors.SolverError:
-        return  # the panel shows what is wrong with the rig
+        return  # the rig does not carry the quantity; the panel shows what is wrong with it
 
 
 def _on_borders_changed(settings: SceneSettings, context: bpy.types.Context) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from addon.drawing.painting.geometry import Geometry
 from addon.drawing.painting.png import write_png
@@ -22,6 +23,7 @@ from addon.rehearsal.rehearse import plan_rehearsal
 from addon.rehearsal.roles import BODY
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import set_engine
+from addon.scene.action import curves_of
 from addon.scene.armature import shapes_of
 from addon.scene.colours import colour_body, linear_to_srgb
 from addon.scene.inertials import write_inertials
@@ -39,7 +41,7 @@ WIDE = Staging(size=(192, 108))
 BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title_time=0.0, rest=0.0, ghost="none")
 
 
-SEEN = Path(__file__).parent / "rehearsal.png"
+SEEN, FIGURES = (Path(__file__).with_name(f"rehearsal.{kind}") for kind in ("png", "txt"))
 
 
 def read_picture(path: Path) -> np.ndarray:
@@ -128,24 +130,52 @@ def test_painter_agrees_with_cycles(empty_scene: None, robot: Rig, mirror: bool,
         assert (ours & theirs).sum() > 0.8 * (ours | theirs).sum()
 
 
-def draw_pictures(robot: Rig) -> np.ndarray:
-    """Two frames of the robot's dance, of it mirrored, and of its title and countdown, (324, 384, 3)."""
+def draw_pictures(robot: Rig) -> tuple[np.ndarray, np.ndarray]:
+    """Two frames of the robot's dance, of it mirrored, and of its title and countdown, (324, 384, 3), with the
+    figures of their scenes.
+    """
     body, dance = build(robot), on_the_floor(robot)
-    rows = []
-    with_title = RehearsalOptions(rate=20.0, title_time=0.2)
+    rows, figures = [], []
+    with_title = RehearsalOptions(rate=20.0, title_time=0.2, bpm=200.0)
     for options, mirror, frames in ((BRIEF, False, (1, 6)), (BRIEF, True, (1, 6)), (with_title, False, (2, 47))):
         with remove_added_data():
             scene = build_scene(body, dance, plan_rehearsal(dance, options), replace(WIDE, mirror=mirror))
             rows.append(np.concatenate([*map(FramePainter(scene).paint, frames)], axis=1))
-    return np.concatenate(rows)
+            figures += [
+                figures_of(item) for item in scene.objects if item.parent is None or item.parent.type != "ARMATURE"
+            ]
+    return np.concatenate(rows), np.array(figures)
+
+
+def figures_of(item: bpy.types.Object) -> list[float]:
+    """Two corners of an object's box in its parent's frame, its colour, the sum of its material's figures, its lens or
+    light, and sums of the frames, of the values and of the products of the keys that show it and that move it.
+    """
+    corners = (item.bound_box[0], item.bound_box[6]) if item.type in ("MESH", "FONT") else np.eye(3)[:2]
+    places = [x for corner in corners for x in item.matrix_basis @ Vector(corner)]
+    material = item.active_material
+    sockets = [socket for node in material.node_tree.nodes for socket in node.inputs] if material else []
+    values = [socket.default_value for socket in sockets if socket.type == "VALUE"]
+    data = sum(getattr(item.data, name, 0.0) for name in ("energy", "angle", "shift_x", "shift_y"))
+    keys = np.array([point.co for curve in curves_of(item) for point in curve.keyframe_points]).reshape(-1, 2)
+    return [
+        *places,
+        *np.array(material.diffuse_color if material else [0.0] * 4),
+        sum(values),
+        data,
+        *keys.sum(axis=0),
+        float(keys.prod(axis=1).sum()),
+    ]
 
 
 def test_pictures_are_those_that_were_looked_at(empty_scene: None, robot: Rig) -> None:
-    """Blocks of six pixels have the colours of the picture beside this file."""
-    found, seen = (
-        shown.reshape(54, 6, 64, 6, 3).mean(axis=(1, 3)) for shown in (draw_pictures(robot), read_picture(SEEN))
-    )
+    """Blocks of six pixels have the colours of the picture beside this file, and what stands in the scene has the
+    places, colours and keys that it had there.
+    """
+    shown, figures = draw_pictures(robot)
+    found, seen = (each.reshape(54, 6, 64, 6, 3).mean(axis=(1, 3)) for each in (shown, read_picture(SEEN)))
     np.testing.assert_allclose(found, seen, atol=1.0)
+    np.testing.assert_allclose(figures, np.loadtxt(FIGURES), rtol=1e-5, atol=2e-4)
 
 
 def test_only_casters_cast_shadows(empty_scene: None) -> None:
