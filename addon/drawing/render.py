@@ -160,8 +160,7 @@ def _add_camera(scene: bpy.types.Scene, points: np.ndarray, facing: float) -> bp
     scene.collection.objects.link(camera)
     azimuth = facing + AZIMUTH
     back = np.array([np.cos(azimuth) * np.cos(ELEVATION), np.sin(azimuth) * np.cos(ELEVATION), np.sin(ELEVATION)])
-    right = np.cross([0.0, 0.0, 1.0], back)
-    right /= np.linalg.norm(right)
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     up = np.cross(back, right)
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     middle = middle + sum(axis * 0.5 * (((points - middle) @ axis).max() + ((points - middle) @ axis).min()) for axis in (right, up))  # fmt: skip # noqa: E501

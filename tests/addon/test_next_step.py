@@ -67,7 +67,10 @@ def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None, tmp_path: P
 
 
 def test_research_leads_from_recordings_to_identification(registered: None, tmp_path: Path) -> None:
-    """Without recordings the step is to import some; with forces to identify; with markers alone to track."""
+    """Without recordings the step is to import some, also for a rig; with forces to identify; with markers alone to
+    track.
+    """
+    build(hoap3())
     assert next_step(RESEARCH).operator == "import_recording"
     markers, forces = recorded(tmp_path, "squat")
     study_settings(bpy.context).mode = AUTHOR

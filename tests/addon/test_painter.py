@@ -253,7 +253,9 @@ def test_images_hold_exactly_the_picture(tmp_path: Path) -> None:
 
 
 def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) -> None:
-    """The torso has the colour of its mass, its brightest part exactly; there is a panel for each quantity."""
+    """The torso has the colour of its mass, its brightest part exactly; there is a panel for each quantity. Blocks of
+    eight pixels have the colours of a picture that was looked at.
+    """
     rig = human(1.7, 65.0, "female")
     body = build(rig)
     write_inertials(body, found(rig))
@@ -262,6 +264,8 @@ def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) ->
     assert (set(bpy.data.objects), scene.camera, scene.render.resolution_x) == (before, None, 1920)
     shown = read_picture(path) / 255.0
     assert shown.shape[:2] == (PANEL_HEIGHT, len(PICTURED_QUANTITIES) * PANEL_WIDTH)
+    seen = read_picture(SEEN.with_name("body.png"))
+    np.testing.assert_allclose(255.0 * shown.reshape(95, 8, 195, 8, 3).mean(axis=(1, 3)), seen, atol=1.5)
     colour_body(bpy.context.scene, body, "mass")
     material = material_of(shapes_of(body)["torso"], "torso")
     wanted = linear_to_srgb(np.array(material.diffuse_color)[:3])
