@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
-from addon.authoring.taken_back import read_taken_back
+from addon.authoring.taken_back import find_taken_back, read_taken_back
 from addon.base import convert
 from addon.base.scene_rigs import find_rigs
-from addon.base.solver_api import SceneTimeline, find_handles
+from addon.base.solver_api import SceneMotion, SceneTimeline, find_handles
 from addon.display.study import STUDY_KEY, TRIAL_KEY
 from addon.drawing import viewport
 from addon.jobs.job_messages import find_message
@@ -31,11 +31,13 @@ from addon.scene.dance_moves import find_moves
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.rigs import hoap3, human
+from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
 from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, fingerprint
+from tests.addon.test_rehearsal import arms_up, on_the_timeline
 from tests.addon.test_timeline import difference
 from tests.contacts.test_recorded_contacts import rising
 from tests.dance.example_dances import arm_swing
@@ -333,11 +335,8 @@ def test_what_balance_takes_back_can_be_kept(
     keying.key_posture(scene, body, "preferred")
     keyed = timeline.sample_timeline(scene, body, 1, 11)
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
-    said = find_message(scene, body, "dance").message
-    assert "took back" in said, said
-    taken_back = read_taken_back(scene, body)
-    assert taken_back is not None
-    frame, link, place = taken_back
+    assert "took back" in find_message(scene, body, "dance").message
+    frame, link, place = read_taken_back(scene, body) or (0.0, "", np.zeros(3))
     assert frame == 6.0
     assert not bpy.ops.exciting_dance.keep_posture.poll(), "the live check does not run"
     LiveCheck.start(bpy.context, body)
@@ -353,7 +352,21 @@ def test_what_balance_takes_back_can_be_kept(
     assert ghost.find_ghost(scene, body) is None
 
 
-def handle_distance(motion: SceneTimeline, index: int, rig: Rig, link: str, place: np.ndarray) -> float:
+def test_half_a_raised_arm_is_taken_back(empty_scene: None, robot: Rig) -> None:
+    """If the balanced motion raises an arm half as far, half the way of its hand is taken back, in that posture."""
+    body, keyed, scene = on_the_timeline(robot), scene_motion(robot, arms_up(robot)), bpy.context.scene
+    for frame in (1, 4, 9):
+        scene.frame_set(frame)
+        keying.key_posture(scene, body, "preferred")
+    balanced = replace(keyed, rotations=np.repeat(keyed.rotations[4:5], 9, axis=0))
+    half = find_taken_back(scene, body, balanced)
+    way = handle_distance(keyed, 3, robot, half.link, half.place)
+    found = [half.frame, half.time, half.way, half.distance, handle_distance(keyed, 8, robot, half.link, half.place)]
+    np.testing.assert_allclose(found, [9.0, 0.4, way, 0.5 * way, 0.0], atol=1e-5)
+    assert half.link == "right_forearm"
+
+
+def handle_distance(motion: SceneTimeline | SceneMotion, index: int, rig: Rig, link: str, place: np.ndarray) -> float:
     """[m] Distance of a link's handle from a place."""
     translations = np.array(motion.translations)
     translations[:, 0] = motion.root
