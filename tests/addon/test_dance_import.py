@@ -353,8 +353,10 @@ def test_tweak_mode_is_one_error_with_a_remedy(registered: None, designed: Path)
     with pytest.raises(RuntimeError, match=r"leave tweak mode of .* \(Tab in the NLA editor\)"):
         bpy.ops.exciting_dance.open_dance(directory=str(designed))
     assert fingerprint() == before
-    assert JobOperator._waits_for_user(job)
-    assert "leave tweak mode" in job._job.message
+    for mode, problem in (("EDIT", "edit"), ("OBJECT", "tweak")):
+        bpy.ops.object.mode_set(mode=mode)
+        assert JobOperator._waits_for_user(job)
+        assert f"leave {problem} mode" in job._job.message
     animation.use_tweak_mode = False
     assert not JobOperator._waits_for_user(job)
     assert bpy.ops.exciting_dance.open_dance(directory=str(designed)) == {"FINISHED"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import blf
@@ -21,7 +22,7 @@ from addon.jobs.job_messages import JobMessage, store_message
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import PANELS
-from addon.panels.messages import wrap_text
+from addon.panels.messages import ICON_WIDTH, MARGIN_WIDTH, draw_wrapped, wrap_text
 from addon.scene.armature import rig_of
 from benchmarks.window import MODES, MOST_CONTROLS, count_controls
 from solver.rigs import hoap3
@@ -30,14 +31,26 @@ from tests.addon.scenes import build
 SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
 
 
-@pytest.mark.parametrize("width", [60.0, 200.0, 600.0])
-def test_wrapped_lines_fit_the_panel(width: float) -> None:
-    """Each line fits, with the first word of the next it would not, and no word is lost."""
+@pytest.mark.parametrize(
+    ("width", "icons"), [(60.0, ("NONE", "NONE")), (200.0, ("INFO", "BLANK1")), (600.0, ("INFO", "BLANK1"))]
+)
+def test_wrapped_lines_fit_the_panel(width: float, icons: tuple[str, str]) -> None:
+    """Each line fits, with the first word of the next it would not, and no word is lost. Cut after two lines, the icon
+    is before the first.
+    """
     text = "Masses from its mesh; shows the bones to approve, or WWWWW and iiiii"
     lines = wrap_text(text, width)
     assert " ".join(lines) == text
     assert all(blf.dimensions(0, line)[0] <= width or " " not in line for line in lines)
     assert all(blf.dimensions(0, f"{a} {b.split()[0]}")[0] > width for a, b in pairwise(lines))
+    context: Any = SimpleNamespace(
+        region=SimpleNamespace(width=2.0 * (width + MARGIN_WIDTH + ICON_WIDTH * (icons[0] == "INFO"))),
+        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=2.0)),
+    )
+    labels: list[tuple[str, str]] = []
+    column: Any = SimpleNamespace(label=lambda text, icon: labels.append((text, icon)))
+    assert draw_wrapped(context, column, text, icon=icons[0], most_lines=2) == len(lines) - 2
+    assert labels == list(zip(lines if len(lines) <= 2 else (lines[0], f"{lines[1]} ..."), icons))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +116,7 @@ def test_height_mass_and_sex_appear_once(registered: None) -> None:
             if listed:
                 study_settings(bpy.context).files.add().path = "squat.trc"
             shown = count_controls(registration, mode, opened=True)
-            assert [shown.count(name) for name in ("height", "sex")] == [1, 1]
-            assert shown.count("mass") + shown.count("weigh") == 1
+            assert [sum(map(shown.count, names)) for names in (("height",), ("sex",), ("mass", "weigh"))] == [1, 1, 1]
             study_settings(bpy.context).files.clear()
 
 
