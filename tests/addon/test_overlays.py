@@ -87,18 +87,18 @@ def test_files_are_cached_until_they_change(tmp_path: Path, person: Rig, monkeyp
 
 def test_long_rows_of_a_text_box_are_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a narrow view a row continues on the next line, which has no square, and no word is lost."""
-    monkeypatch.setattr(drawing, "interface_scale", lambda: 1.0)
+    monkeypatch.setattr(drawing, "interface_scale", lambda: 2.0)
     monkeypatch.setattr(drawing, "text_width", lambda text, size: 0.5 * size * len(text))  # fonts need a window
     ink = drawing.TEXT_COLOUR
     rows = [
         ("right sole has friction for 13.6 % of the weight to spare", (1.0, 0.0, 0.0, 1.0), ink),
         ("short", ink, ink),
     ]
-    assert drawing.wrap_rows(rows, 1000.0) == rows
-    wrapped = drawing.wrap_rows(rows, 200.0)
+    assert drawing.wrap_rows(rows, 2000.0) == rows
+    wrapped = drawing.wrap_rows(rows, 400.0)
     texts = ("right sole has friction for", "13.6 % of the weight to", "spare", "short")
     assert [(text, colour[3]) for text, colour, _ in wrapped] == list(zip(texts, (1.0, 0.0, 0.0, ink[3])))
-    assert drawing.text_box_size(wrapped) == (200.0, 4 * 18.0 + 12.0)
+    assert drawing.text_box_size(wrapped) == (400.0, 2.0 * (4 * 18.0 + 12.0))
 
 
 def test_polygons_of_one_batch_keep_their_corners_and_colours() -> None:

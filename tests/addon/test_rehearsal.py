@@ -165,8 +165,12 @@ def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
     dance = danced(robot)
     assert [(stop.start, stop.stop, stop.name) for stop in dance.stops] == [(0.0, 0.15, "a"), (0.25, 0.4, "b")]
     line = dance.timeline
-    bare = SceneTimeline(line.name, line.rig, line.times, line.root, line.rotations, line.translations)
-    assert [(stop.start, stop.stop) for stop in find_stops(bare)] == [(0.0, 0.15), (0.25, 0.4)]
+    for keys, between in (((), []), ((*line.keys[:2], SceneKey(0.2, "preferred"), *line.keys[2:]), [(0.2, 0.2)])):
+        assert [(stop.start, stop.stop) for stop in find_stops(replace(line, keys=keys))] == [
+            (0.0, 0.15),
+            *between,
+            (0.25, 0.4),
+        ]
     words = [describe_stance(dance.standing_patches(time), dance.patch_sides()) for time in (0.1, 0.3)]
     assert words == ["both feet", "right foot only"]
 
