@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import solver
 from addon.display import joint_moments, overlays
@@ -51,9 +52,8 @@ def test_moments_key_the_solvers_values(studied: bpy.types.Object, study: Path) 
     bpy.context.scene.frame_set(200)
     curve = next(curve for curve in curves_of(studied) if curve.data_path == f'["{joint_moments.PREFIX}{name}"]')
     assert studied[joint_moments.PREFIX + name] == pytest.approx(curve.evaluate(200), abs=1e-6)
-    lines = overlays._moment_lines(studied)
+    assert overlays._moment_lines(studied)
     study_settings(bpy.context).show_moments = False
-    assert lines
     assert overlays._moment_lines(studied) == []
 
 
@@ -76,18 +76,17 @@ def test_a_job_that_fails_changes_nothing(studied: bpy.types.Object, study: Path
 def test_an_arc_turns_about_its_moment() -> None:
     """Around the joint, in the sense of the right hand, and longer with the moment; none where it is unknown."""
     centre = np.array([0.1, -0.2, 0.9])
-    for vector in (np.array([0.0, 0.4, 0.0]), np.array([0.3, -0.2, 0.5])):
-        points = np.array(joint_moments.arc_lines(centre, vector, 0.8))
-        arc = points[:-4] - centre
-        assert np.allclose(arc @ vector, 0.0, atol=1e-12)
-        assert np.allclose(np.linalg.norm(arc, axis=1), joint_moments.ARC_RADIUS)
-        assert (np.cross(arc[::2], arc[1::2]) @ vector > 0.0).all()
-        turned = np.arccos(np.clip((arc[::2] * arc[1::2]).sum(axis=1) / joint_moments.ARC_RADIUS**2, -1.0, 1.0)).sum()
-        assert turned == pytest.approx(1.5 * np.pi * np.linalg.norm(vector) / 0.8)
-        assert arc[0] @ [0.0, 0.0, 1.0] >= arc[:, 2].max() - 1e-12  # it starts above the joint
-        assert np.linalg.norm(np.diff(points[-4:].reshape(2, 2, 3), axis=1), axis=2) == pytest.approx(
-            joint_moments.HEAD_SIZE
-        )
+    oblique = np.array([0.3, -0.2, 0.5])
+    above = np.array([0.0, 0.0, 1.0]) - 0.5 * oblique / (oblique @ oblique)  # nearest to the vertical
+    for vector, first in ((0.4 * np.eye(3)[1], np.eye(3)[2]), (-0.4 * np.eye(3)[2], np.eye(3)[0]), (oblique, above)):
+        size = np.linalg.norm(vector)
+        turns = np.linspace(0.0, 1.5 * np.pi * size / 0.8, 2 + int(1.5 * np.pi * size / 0.8 / joint_moments.ARC_STEP))
+        rays = Rotation.from_rotvec(np.outer(turns, vector / size)).apply(first / np.linalg.norm(first))
+        onwards, aside = np.cross(vector / size, rays[-1]), np.array([[-1.0], [1.0]]) * rays[-1]
+        points = joint_moments.ARC_RADIUS * rays
+        barbs = points[-1] + joint_moments.HEAD_SIZE * 0.5**0.5 * (aside - onwards)
+        wanted = [*np.repeat(points, 2, axis=0)[1:-1], points[-1], barbs[0], points[-1], barbs[1]]
+        np.testing.assert_allclose(joint_moments.arc_lines(centre, vector, 0.8) - centre, wanted, atol=1e-12)
     small = np.array(joint_moments.arc_lines(centre, np.array([0.0, 0.05, 0.0]), 0.8))
     steps = np.linalg.norm(small[1::2] - small[::2], axis=1)
     assert steps[-1] == pytest.approx(joint_moments.HEAD_SHARE * steps[:-2].sum(), rel=0.01)  # no head without an arc
