@@ -249,12 +249,12 @@ def picture(scene: bpy.types.Scene, frame: int, folder: Path) -> np.ndarray:
 
 
 def test_a_film_keeps_its_proportions(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
-    """A square film keeps its proportions, with its own timing."""
+    """A film that is twice as tall as wide keeps its proportions, with its own timing."""
     frames = tmp_path / "film"
     frames.mkdir()
     for number in range(3):
-        image = bpy.data.images.new("film", 40, 40)
-        image.pixels.foreach_set(np.tile([0.0, 0.2 + 0.3 * number, 0.0, 1.0], 1600).astype(np.float32))
+        image = bpy.data.images.new("film", 20, 40)
+        image.pixels.foreach_set(np.tile([0.0, 0.2 + 0.3 * number, 0.0, 1.0], 800).astype(np.float32))
         image.filepath_raw, image.file_format = str(frames / f"f{number + 4:03d}.png"), "PNG"
         image.save()
         bpy.data.images.remove(image)
@@ -265,8 +265,8 @@ def test_a_film_keeps_its_proportions(empty_scene: None, robot: Rig, tmp_path: P
         scene = build_scene(body, dance, done, staging)
         early, late = (picture(scene, frame, tmp_path) for frame in (2, 6))
     for shot, green in ((early, 0.2), (late, 0.5)):
-        assert shot[45, 24:36, 1] == pytest.approx(green, abs=0.05)
-        assert shot[27, :18].max() == pytest.approx(0.0, abs=0.02)
+        assert shot[45, 36:42, 1] == pytest.approx(green, abs=0.05)
+        assert shot[27, :33].max() == pytest.approx(0.0, abs=0.02)
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "empty", "gap"])
