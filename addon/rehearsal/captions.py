@@ -201,7 +201,7 @@ def _add_title(board: CaptionBoard, plan: VideoPlan, title: str, mirror: bool, w
     board.add_box((-half - OVERHANG, -0.5 - OVERHANG), (half + OVERHANG, 0.5 + OVERHANG), when, TITLE_OPACITY)
     heading, line, remark = (TextStyle(size, "CENTER", max_width=1.8 * half) for size in (0.105, 0.05, TEXT_SIZE))
     length = plan.stops[-1].stop - plan.stops[0].start
-    count = f"{plan.move_count} moves, {length:.0f} s"
+    count = f"{plan.move_count} move{'s' * (plan.move_count != 1)}, {length:.0f} s"
     board.add_text(title or count, (0.0, 0.16), when, heading)
     runs = [part for part in plan.parts if part.kind != "title"]
     texts = [describe_tempo(part.kind, part.tempo) for part in runs]

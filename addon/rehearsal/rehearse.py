@@ -74,4 +74,4 @@ def write_scene(
 
 def describe_plan(plan: VideoPlan) -> str:
     """Summary of a plan in one line."""
-    return f"{plan.move_count} moves, {plan.duration:.0f} s of video, {len(plan)} frames"
+    return f"{plan.move_count} move{'s' * (plan.move_count != 1)}, {plan.duration:.0f} s of video, {len(plan)} frames"
