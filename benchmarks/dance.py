@@ -232,5 +232,5 @@ def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
     _, rig, dance, _ = design_hoap3(False, chosen.workers)
     found = figures(own, rig, dance, say)
     for case in others:
-        found += design_and_measure(case, POSTURES, FOOT_CONFIGURATIONS, say)
+        found += design_and_measure(case, POSTURES, say)
     return found

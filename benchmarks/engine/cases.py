@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from solver.dance.design.dance import Dance
@@ -39,10 +39,8 @@ CASES = (
 )
 
 
-def dance_for(
-    case: Case, rig: Rig, postures: int, configurations: Sequence[str] = FOOT_CONFIGURATIONS, workers: int = 2
-) -> Dance:
+def dance_for(case: Case, rig: Rig, postures: int, workers: int = 2) -> Dance:
     """A dance of a few postures per foot configuration, or of the paper's fifteen."""
-    wanted = {name: postures if name in configurations else 0 for name in FOOT_CONFIGURATIONS}
+    wanted = dict.fromkeys(FOOT_CONFIGURATIONS, postures)
     effort = {} if postures >= FULL else {"pool": 60, "rounds": 2}
     return design_dance(rig, case.options(postures=wanted, workers=workers if postures >= FULL else 1, **effort))

@@ -5,16 +5,13 @@ Needs MuJoCo.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from benchmarks.figures.figure import Figure, at_most, missing
 from solver.base.errors import SolverError
-from solver.dance.design.dance import Dance
 from solver.skeleton.rig import Rig
 from solver.values.inertials import InertialParameters
 
 from .bodies import arm_load, change_inertials, find_arm_links
-from .cases import Case, dance_for
+from .cases import FULL, Case, dance_for
 from .loop import PERSON, ROBOT, LoopResult, Sensors, close_loop
 from .measure import measure
 from .performance import Performance, Plan, plan
@@ -22,8 +19,6 @@ from .simulate import play
 
 PLAN_RATE = 250.0
 """[1/s] at which a dance is handed to the controller."""
-POSTURE = " posture "
-"""Between configuration and number in the name of a posture's hold."""
 BEFORE_FALL, SHORTEST = 1.0, 5.0
 """[s] left out before a fall; a shorter performance is not identified from."""
 ARM_ERROR = 0.5 / 2.4
@@ -37,14 +32,13 @@ def changed_figures(case: Case, rig: Rig, intended: Plan, data: str) -> list[Fig
     return _loop_figures(case, rig, rig, intended, played, truth, "other masses", data)
 
 
-def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figure]:
+def load_figures(case: Case, rig: Rig, workers: int) -> list[Figure]:
     """A load that designer and controller know and the identification does not."""
     truth, _, _ = arm_load(rig)
     loaded = rig.with_prior(truth)
     what = f"{case.name}, arm load"
-    counts = Counter(dance.segments[place].name.split(POSTURE)[0] for place in dance.postures)
     try:
-        own = dance_for(case, loaded, max(counts.values()), tuple(counts), workers)
+        own = dance_for(case, loaded, FULL, workers)
     except SolverError as error:
         rows = [Figure(f"{what}: falls", "simulated", None)]
         return missing(rows, f"no dance for the loaded body: {error}")

@@ -10,7 +10,7 @@ body's joint torques need not be so with the load, and what falls then is too we
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from benchmarks.figures.figure import Figure, at_most, missing
@@ -27,14 +27,12 @@ LONGEST_SLIP = 5.0
 """[mm], must."""
 
 
-def design_and_measure(
-    case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None], workers: int = 2
-) -> list[Figure]:
+def design_and_measure(case: Case, postures: int, say: Callable[[str], None], workers: int = 2) -> list[Figure]:
     """Every figure of one rig; the demanded rows, not measured, when no dance could be designed for it."""
     rig = case.rig()
     began = time.perf_counter()
     try:
-        dance = dance_for(case, rig, postures, configurations, workers)
+        dance = dance_for(case, rig, postures, workers)
     except SolverError as error:
         return missing(_required_rows(case.name, "simulated"), f"no dance: {error}")
     say(
@@ -67,7 +65,7 @@ def figures(
     say(f"{case.name}: danced in MuJoCo")
     result += changed_figures(case, rig, intended, data)
     say(f"{case.name}: other masses: played and identified")
-    result += load_figures(case, rig, dance, workers)
+    result += load_figures(case, rig, workers)
     say(f"{case.name}: arm load: played and identified")
     return result
 

@@ -133,7 +133,8 @@ def tolerated_wrenches(
     origins: np.ndarray,
     layouts: Sequence[tuple[str, ...]],
 ) -> np.ndarray:
-    """Wrenches (n, 6, 22 P + 2) that errors of plates and of their time add, one standard deviation each.
+    """Wrenches (n, 6, 22 P + 2) that errors of plates and of their time add, one standard deviation each, rounded to
+    single precision.
 
     Args:
         wrenches: N samples of K plates.
@@ -144,7 +145,7 @@ def tolerated_wrenches(
     """
     times = wrenches.times[frames]
     some = Wrenches(times, wrenches.frames, wrenches.values[frames])
-    result = np.zeros((len(frames), 6, count_errors(layouts)))
+    result = np.zeros((len(frames), 6, count_errors(layouts)), np.float32)
     first = sum(map(len, layouts[: layouts.index(wrenches.frames)]))
     for plate in range(len(wrenches.frames)):
         at = PARAMETERS * (first + plate)

@@ -151,7 +151,7 @@ def add_posture_wrenches(
     found, wrenches = posture_wrenches(rig, trial.motion, errors, rig.index(base)), record.filtered_trial.wrenches
     origins = base_origins(rig, trial, base)[found.frames]
     own = plates[record.name]
-    of_plates = tolerated_wrenches(wrenches, found.frames, own, origins, layouts).astype(np.float32)
+    of_plates = tolerated_wrenches(wrenches, found.frames, own, origins, layouts)
     found = replace(found, values=np.concatenate([found.values, of_plates], axis=2), layouts=tuple(layouts))
     return replace(record, trial=replace(trial, posture_wrenches=found, plate_tolerance=own))
 
