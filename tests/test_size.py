@@ -6,11 +6,11 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 46_190, "addon": 12_054}
+CEILINGS = {"solver": 46_037, "addon": 11_997}
 """Statements, docstrings not counted."""
 TESTS = 0.6223
 """Statements of the tests, as a share of those of solver and add-on."""
-CONSTANTS_WITHOUT_DATA = 688
+CONSTANTS_WITHOUT_DATA = 685
 """Numeric constants of solver, but for rounding limits, whose documentation does not say where they come from."""
 REMEDY = "delete as much as came in, or raise the ceiling in tests/test_size.py in the commit that says what came in"
 
