@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 46_037, "addon": 11_997}
+CEILINGS = {"solver": 46_038, "addon": 11_997}
 """Statements, docstrings not counted."""
 TESTS = 0.6223
 """Statements of the tests, as a share of those of solver and add-on."""

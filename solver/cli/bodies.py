@@ -164,9 +164,10 @@ def take_rig(options: argparse.Namespace) -> None:
     Raises:
         InvalidValue: several rigs.
     """
-    from ..study.recordings import take_model
+    if any(file.suffix.lower() in robot_suffixes() for file in options.files):  # else nothing heavy is imported
+        from ..study.recordings import take_model
 
-    options.files, options.rig = take_model(options.files, options.rig)
+        options.files, options.rig = take_model(options.files, options.rig)
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:
