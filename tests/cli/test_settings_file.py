@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import pytest
@@ -80,9 +81,9 @@ def test_a_run_writes_its_settings_and_repeats_them(tmp_path: Path, capsys: pyte
     assert len({(folder / "calibration.json").read_bytes() for folder in folders}) == 1
 
 
-@pytest.mark.parametrize("verb", ["identify", "dance"])
+@pytest.mark.parametrize("verb", ["identify", "dance", "replay", "capture", "samples", "demo", "slow"])
 def test_help_is_short_and_help_all_is_complete(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """``--help`` lists at most 20 options, ``--help-all`` every one."""
+    """``--help`` lists at most 20 options, ``--help-all`` every one, and the defaults that it states are right."""
     shown = {}
     for option in ("--help", "--help-all"):
         with pytest.raises(SystemExit) as left:
@@ -95,3 +96,6 @@ def test_help_is_short_and_help_all_is_complete(verb: str, capsys: pytest.Captur
     assert [
         action.dest for action in actions if action.option_strings and action.option_strings[-1] not in listed
     ] == []
+    for action in actions:
+        stated = re.search(r"\(default: ([^ ,)]+)", action.help or "")
+        assert not stated or not action.default or stated[1] == str(action.default).removesuffix(".0"), action.dest
