@@ -81,7 +81,7 @@ def test_a_run_writes_its_settings_and_repeats_them(tmp_path: Path, capsys: pyte
     assert len({(folder / "calibration.json").read_bytes() for folder in folders}) == 1
 
 
-@pytest.mark.parametrize("verb", ["identify", "dance", "replay", "capture", "samples", "demo", "slow"])
+@pytest.mark.parametrize("verb", ["identify", "dance", "replay", "samples", "demo", "slow"])
 def test_help_is_short_and_help_all_is_complete(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """``--help`` lists at most 20 options, ``--help-all`` every one, and the defaults that it states are right."""
     shown = {}
