@@ -6,7 +6,7 @@ simulated: the people of `people`, recorded twice with other motions, the second
 one link, or half of one each on a link and its parent.
 
 How many links the data can name at all is found beside it: to the equations of a load, without errors, errors are added
-that are drawn from the covariance that the search assumes, and the most likely link is asked for. In the second motion
+that are drawn from the covariance that the search assumes, and the most likely link is found. In the second motion
 both feet stay planted, so that a load on a foot is that of a shank whose load lies at the ankle.
 """
 

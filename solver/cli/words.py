@@ -80,7 +80,7 @@ def found_load(load: AddedLoad) -> str:
         )
         for body, k in carried
     ]
-    text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]", "if alone"), rows)
+    text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]", "carries all"), rows)
     return f"{text}\n\n{load.total:.3f} ± {load.total_half_width:.3f} kg in all (95 %); {load.not_excluded}"
 
 

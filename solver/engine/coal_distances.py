@@ -26,6 +26,7 @@ COARSE_TOLERANCE = 1e-6
 """[m] Tolerance of the search for the depth where it fails with the finer one, which coal answers with `FAILED`. Seen
 on the torso and the forearm of a person, in one of 900 frames of an overlap."""
 FAILED = -np.finfo(float).max
+"""[m] Distance that coal returns if its search for the depth of an overlap does not converge. Seen in that frame."""
 
 
 def distance_request(tolerance: float = TOLERANCE) -> Any:

@@ -76,10 +76,10 @@ class LoadLikelihood:
         # errors that follow posture are stated apart, not as inflation of the rest
         weights = [data_weight(replace(own, posture_errors=None), body) for own, body in zip(weighted, bodies)]
         equations = _stack([own.equations_with_errors for own in weighted], weights)
-        whitening, laden = equations.whitening(1.0), equations.factor.copy()
-        laden[: -len(recordings[1].factor)] = 0.0
+        whitening, loaded = equations.whitening(1.0), equations.factor.copy()
+        loaded[: -len(recordings[1].factor)] = 0.0
         columns = self.bodies.transform_columns(whitening @ equations.factor)
-        load_columns = self.loads.transform_columns(whitening @ laden)
+        load_columns = self.loads.transform_columns(whitening @ loaded)
         residual = whitening @ (equations.target - equations.factor @ rig.prior.vector)
         strengths = np.repeat(prior_strengths(rig.links, ConsistentOptions()), PER_LINK)
         coupling = columns.T @ load_columns

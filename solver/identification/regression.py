@@ -134,7 +134,7 @@ class Regression(FullParameterForm):
     def find_likely_plate_errors(self, parameters: InertialParameters) -> tuple[LikelyErrors, ...]:
         """Most likely errors of the plates of each layout if the body has these parameters; none if they are unknown.
 
-        Together with the parameters of a fit they are the most likely ones: which use their covariance.
+        The fit uses the covariance of these errors, so its parameters and these errors are the most likely together.
         """
         errors = self.posture_errors
         if errors is None or not errors.layouts:

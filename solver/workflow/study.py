@@ -71,7 +71,8 @@ class Study(StudyData):
     ) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
         """Compare how well identified and prior parameters predict wrenches of further trials; also returns warnings.
 
-        Filter, base link, frequency weights and calibrations of the plates are those of the identification.
+        Filter, base link, frequency weights, calibrations and most likely errors of the plates are those of the
+        identification.
 
         Args:
             recordings: see `track`; of the same body, on the same plates.

@@ -51,11 +51,11 @@ def test_arc_is_the_parabola_of_the_flight(robot: Rig) -> None:
     """
     (shown,) = gravity_arcs.build_arcs(readings(robot, JUMP))
     assert (shown.arc.start, shown.arc.stop, shown.colour) == (TAKE_OFF, LANDING, PASS_COLOUR)
-    for points, along, aside in (
+    for points, along, sideways in (
         (shown.line, np.repeat(np.linspace(0.0, 0.2, 48), 2)[1:-1], np.zeros(94)),
         (shown.ticks, np.repeat(np.arange(11) / RATE, 2), np.tile([-0.008, 0.008], 11)),
     ):
-        wanted = np.stack([along, aside, 0.3 + 0.5 * GRAVITY * along * (0.2 - along)], axis=1)
+        wanted = np.stack([along, sideways, 0.3 + 0.5 * GRAVITY * along * (0.2 - along)], axis=1)
         np.testing.assert_allclose(points, wanted, atol=1e-9)
     assert shown.largest_distance < 1e-9
     words, places = zip(*shown.labels, strict=True)

@@ -82,9 +82,9 @@ def test_an_arc_turns_about_its_moment() -> None:
         size = np.linalg.norm(vector)
         turns = np.linspace(0.0, 1.5 * np.pi * size / 0.8, 2 + int(1.5 * np.pi * size / 0.8 / joint_moments.ARC_STEP))
         rays = Rotation.from_rotvec(np.outer(turns, vector / size)).apply(first / np.linalg.norm(first))
-        onwards, aside = np.cross(vector / size, rays[-1]), np.array([[-1.0], [1.0]]) * rays[-1]
+        onwards, sideways = np.cross(vector / size, rays[-1]), np.array([[-1.0], [1.0]]) * rays[-1]
         points = joint_moments.ARC_RADIUS * rays
-        barbs = points[-1] + joint_moments.HEAD_SIZE * 0.5**0.5 * (aside - onwards)
+        barbs = points[-1] + joint_moments.HEAD_SIZE * 0.5**0.5 * (sideways - onwards)
         wanted = [*np.repeat(points, 2, axis=0)[1:-1], points[-1], barbs[0], points[-1], barbs[1]]
         np.testing.assert_allclose(joint_moments.arc_lines(centre, vector, 0.8) - centre, wanted, atol=1e-12)
     small = np.array(joint_moments.arc_lines(centre, np.array([0.0, 0.05, 0.0]), 0.8))

@@ -32,12 +32,12 @@ def test_support_polygon_is_the_convex_hull() -> None:
     [([0.0, 0.0, 0.7], 0.06, ([0, 1, 0], [1, 0, 0])), ([0.1, 0.0, 0.0], 0.04, ([0, 0, 1], [0, 1, 0]))],
 )
 def test_arrow_ends_at_its_vector(along: list[float], head: float, sides: Sequence[list[int]]) -> None:
-    """An arrow goes from its start along the vector, with four barbs 40 % as far aside as back, which are 6 cm or 40 %
-    of the arrow; short or missing vectors have none.
+    """An arrow goes from its start along the vector, with four barbs 40 % as far sideways as back, which are 6 cm or
+    40 % of the arrow; short or missing vectors have none.
     """
     start, vector = np.array([1.0, 2.0, 0.0]), np.array(along)
-    back, aside = head * vector / np.linalg.norm(vector), 0.4 * head * np.array(sides)
-    ends = start + vector - back + np.array([aside[0], -aside[0], -aside[1], aside[1]])
+    back, sideways = head * vector / np.linalg.norm(vector), 0.4 * head * np.array(sides)
+    ends = start + vector - back + np.array([sideways[0], -sideways[0], -sideways[1], sideways[1]])
     tips = [point for end in ends for point in (start + vector, end)]
     np.testing.assert_allclose(drawing.arrow_lines(start, vector), [start, start + vector, *tips], atol=1e-6)
     assert not any(drawing.arrow_lines(start, factor * vector) for factor in (0.01, np.nan))

@@ -180,7 +180,7 @@ def test_a_skeleton_of_any_power_of_ten_is_the_same_body(skeleton: SegmentPoses,
 
 
 def test_feet_stand_as_high_and_as_far_apart_as_asked() -> None:
-    """Each stance on stairs is as high as its stair, scaled; feet are further apart by the widening that was asked."""
+    """Each stance on stairs is as high as its stair, scaled; feet are further apart by the requested widening."""
     source = standing_at_five_places(0.0, 0.17)
     standing = (source.times % 0.4 < 0.31) | (source.times > 1.59)
     source = replace(source, contacts=dict.fromkeys(("left", "right"), standing))

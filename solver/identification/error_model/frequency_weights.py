@@ -32,8 +32,8 @@ SMALLER_MOTION = 0.5
 large motion errs by little in a small one: weights of jumps explain squats, but not the reverse, measured on
 subject_a."""
 HALF_LIKENESS = 0.05
-"""Likeness of the most similar trial at which half of a filter is applied: it differs by 2.4 widths. Trials
-that differ from the trial at hand do not resemble it more the more they are."""
+"""Likeness of the most similar trial at which half of a filter is applied: it differs by 2.4 widths. Only the
+most similar trial counts: many unlike trials do not make up for a similar one."""
 
 
 @dataclass(frozen=True, slots=True)
